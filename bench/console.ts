@@ -1,5 +1,6 @@
-// When a person can type into the first screen of the console, against a page that is an input and nothing
-// else: both over loopback, in a browser whose processor is four times slower, without a cache.
+// Measures the time until the user can type into the console's sign-in page, against a page with only an
+// input. Both are loaded over loopback, without a cache, in a browser with its processor slowed down four
+// times.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -43,7 +44,10 @@ export async function benchConsole(folder: string, pairs: number): Promise<reado
   }
 }
 
-/** Milliseconds from the address to a letter in its field, which the console's script makes. */
+/**
+ * Milliseconds from opening the address to typing a letter into the field, which the console's script
+ * renders.
+ */
 async function typedInto(browser: Browser, url: string): Promise<number> {
   const context = await browser.newContext();
   try {

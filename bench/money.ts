@@ -1,4 +1,4 @@
-// What metering costs: the same read with it and without, and the ledger's charges against the same
+// Measures the cost of metering: the same read with and without it, and the ledger's charges against the same
 // rows in bare group commits of node:sqlite.
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -22,14 +22,14 @@ import { fillDaily } from './base/stored.ts';
 const SYMBOLS = 500;
 const DAYS = 250;
 const CHARGES = 50_000;
-/** Charges of one commit, as the ledger gathers them. */
+/** Charges per commit, as in the ledger. */
 const GROUP = 1_000;
 
 export async function benchMoney(folder: string, pairs: number): Promise<readonly Ratio[]> {
   return [await benchMetering(folder, pairs), await benchLedger(folder, pairs)];
 }
 
-/** Reads of memory: the rest of them costs least. */
+/** Measures reads from memory, where metering is the largest share of the cost. */
 async function benchMetering(folder: string, pairs: number): Promise<Ratio> {
   await using stack = new AsyncDisposableStack();
   const client = stack.use(openClient());
@@ -67,7 +67,7 @@ interface OpenLedger {
 
 const ids = { accountId: 'a0123456789abcdef', kind: 'secret' } as const;
 
-/** A ledger in a new catalog of its own; what fails there is thrown. */
+/** Opens a ledger in a new catalog; its failures are thrown. */
 export async function openLedger(path: string): Promise<OpenLedger> {
   const database = openDatabase(path);
   await migrate(database);
@@ -100,7 +100,7 @@ const named = (at: number): Pick<CallLine, 'requestId' | 'endpoint' | 'usageKey'
   usageKey: `WS.D${at % 10}`,
 });
 
-/** A caller of whom nothing is refused. */
+/** Builds a caller without limits. */
 export function callerOf(tokenId: string): Caller {
   const tier = { ...tierOf('scale'), messagesMonthly: Number.MAX_SAFE_INTEGER };
   const account = {
@@ -127,7 +127,7 @@ export function callerOf(tokenId: string): Caller {
   };
 }
 
-/** The lines of the journal as rows, and nothing else: what any ledger must at least write. */
+/** Inserts only the journal rows, the minimum that any ledger must write. */
 async function insertAll(path: string): Promise<number> {
   const database = new DatabaseSync(path);
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');

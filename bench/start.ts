@@ -1,5 +1,5 @@
-// How long commands and a second start take, npm included: against loading the whole server, which every
-// command did once, and against an npm script that does nothing.
+// Measures commands and a second start, including npm: against loading the whole server, which every command
+// once did, and against an empty npm script.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import { type Ratio, ratioOf, rounded, timed } from './base/measure.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const MAIN = join(ROOT, 'cli/main.ts');
-/** What a command loaded before it loaded only what it needs. */
+/** Modules that every command loaded before imports became lazy. */
 const EVERYTHING = `await import(${JSON.stringify(join(ROOT, 'app/main.ts'))});
   await import(${JSON.stringify(join(ROOT, 'cli/program.ts'))})`;
 
@@ -46,7 +46,7 @@ export async function benchStart(folder: string, pairs: number): Promise<readonl
   return [help, asked, await secondStart(folder, env, pairs)];
 }
 
-/** The folder is there already, and the modules are compiled. */
+/** Measures a start on an existing folder with compiled modules. */
 async function secondStart(folder: string, env: Environment, pairs: number): Promise<Ratio> {
   const empty = join(folder, 'empty');
   await mkdir(empty);
@@ -64,7 +64,7 @@ async function secondStart(folder: string, env: Environment, pairs: number): Pro
   return { ...ratio, note: `+ ${rounded((ratio.oursMs - ratio.bareMs) / 1000)} s` };
 }
 
-/** Until the server says where it listens. */
+/** Starts the server and waits until it prints its address. */
 async function startNpm(
   cwd: string,
   env: Environment,
@@ -73,7 +73,7 @@ async function startNpm(
   const child = spawn('npm', ['start'], {
     cwd,
     env,
-    // Its own group: npm does not hand every signal on to its script.
+    // A separate process group, because npm does not forward every signal to its script.
     detached: true,
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -1,5 +1,5 @@
-// Ratios: both sides in one run, interleaved, the median of pairs. Absolutes are of this machine
-// and this minute; only the ratio is a figure.
+// Measures ratios: both sides in one run, interleaved, with the median of pairs. Absolute times depend on the
+// machine and its load; only the ratio is comparable.
 import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
@@ -15,11 +15,11 @@ export interface Ratio extends Answers {
   readonly note: string;
 }
 
-/** Of the answers of all counted rounds, in milliseconds; what a side cannot tell is left out. */
+/** Times of the answers in all counted rounds, in milliseconds; undefined if a side cannot measure them. */
 interface Answers {
   readonly oursP50?: number | undefined;
   readonly oursP99?: number | undefined;
-  /** Processor time of one answer: that of the processes that serve the side, and that of the client. */
+  /** Processor time per answer of the serving processes and of the client. */
   readonly oursCpuMs?: number | undefined;
   readonly oursClientCpuMs?: number | undefined;
   readonly bareP50?: number | undefined;
@@ -28,13 +28,13 @@ interface Answers {
   readonly bareClientCpuMs?: number | undefined;
 }
 
-/** What a round of one side took. */
+/** Measurement of one round of one side. */
 export interface Taken {
-  /** What the ratio is made of. */
+  /** The time used for the ratio. */
   readonly ms: number;
   /** Milliseconds of each answer. */
   readonly times?: readonly number[];
-  /** Processor time of an answer. */
+  /** Processor time per answer. */
   readonly cpuMs?: number;
   readonly clientCpuMs?: number;
 }
@@ -62,7 +62,7 @@ export const p99 = (values: readonly number[]): number =>
 
 type RunSide = (round: number) => Promise<number | Taken>;
 
-/** Runs both sides in turn `pairs` times; the first pair warms up and is not counted. */
+/** Runs both sides alternately `pairs` times; an additional first pair warms up and is not counted. */
 export async function ratioOf(bench: Bench, ours: RunSide, bare: RunSide): Promise<Ratio> {
   const pairs: Pair[] = [];
   const taken = async (side: RunSide, round: number): Promise<Taken> => {
@@ -101,10 +101,10 @@ export function ratioOfPairs({ name, pairs, target }: Bench, rounds: readonly Pa
   };
 }
 
-/** Our time by theirs, where less is better. */
+/** Returns our time divided by theirs, for which less is better. */
 export const inverted = (ratio: Ratio): Ratio => ({ ...ratio, ratio: rounded(1 / ratio.ratio) });
 
-/** Of one side; JSON leaves out what is undefined. */
+/** Times of one side; JSON omits undefined members. */
 interface SideAnswers {
   readonly p50: number | undefined;
   readonly p99: number | undefined;
@@ -112,7 +112,7 @@ interface SideAnswers {
   readonly clientCpuMs: number | undefined;
 }
 
-/** The times of all rounds together, and the mean of the processor time of an answer. */
+/** Summarizes the times of all rounds and the mean processor time per answer. */
 export function answersOf(rounds: readonly Taken[]): SideAnswers {
   const times = rounds.flatMap((round) => round.times ?? []);
   return {
@@ -123,7 +123,7 @@ export function answersOf(rounds: readonly Taken[]): SideAnswers {
   };
 }
 
-/** A figure without another side, as a JSON line. */
+/** Formats a measurement without a second side as a JSON line. */
 export const lineOf = (
   bench: string,
   target: string,
@@ -131,7 +131,7 @@ export const lineOf = (
   more: Readonly<Record<string, number | string>> = {},
 ): string => JSON.stringify({ bench, target, ...answersOf([taken]), ...more });
 
-/** The kernel counts in steps of ten milliseconds: a mean is finer than a median. */
+/** Uses the mean, which is finer than the median because the kernel counts in steps of ten milliseconds. */
 function meanOf(values: readonly (number | undefined)[]): number | undefined {
   const told = values.filter((value) => value !== undefined);
   if (told.length === 0) return undefined;
@@ -146,14 +146,14 @@ export async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - start;
 }
 
-/** Runs one statement by bare DuckDB in a process of its own, which tells the times of the statement. */
+/** Runs one statement in bare DuckDB in a separate process, which reports the times. */
 export async function bareDuckDb(sql: string): Promise<Taken> {
   const script = new URL('./bareDuckdb.ts', import.meta.url).pathname;
   const { stdout } = await promisify(execFile)(process.execPath, [script, sql]);
   return JSON.parse(stdout) as Taken;
 }
 
-/** Resident bytes of this process and all below it, sampled until `stop`; the largest sum. */
+/** Samples the resident bytes of this process and its descendants until `stop`; returns the largest sum. */
 export function watchMemory(everyMs = 50): { stop(): Promise<number> } {
   let most = 0;
   let going = true;
@@ -174,7 +174,7 @@ export function watchMemory(everyMs = 50): { stop(): Promise<number> } {
 
 const PAGE_BYTES = 4096;
 
-/** Resident bytes of a process, with all below it or alone. */
+/** Returns the resident bytes of a process, with or without its descendants. */
 export async function treeBytes(root = process.pid, below = true): Promise<number> {
   if (!below) return residentBytes(root);
   const parents = new Map<number, number>();

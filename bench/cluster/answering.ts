@@ -1,6 +1,6 @@
-// As built: each node answers reads and SQL by itself, of what it was told. The first one writes, makes the
-// others quiet before a push shows, lends them quota in blocks, and is told of each call that they answered.
-// What is changing there, or has no quota there, waits at its node.
+// Simulates the cluster as built: each node answers reads and SQL from its replica. The first node writes, pauses
+// reads at the others before a push becomes visible, leases them quota in blocks, and receives a report of each
+// call that they answered. Reads of a changing dataset, or without quota, wait at their node.
 import type { Seeded } from '../../test/soak/crash/rounds/seeded.ts';
 import { WATCHED_MAX } from '../../store/replica/following.ts';
 import { makeChanges } from './changes.ts';
@@ -27,34 +27,34 @@ const NAMES: Names = {
   duckdb: () => 'DuckDB of each node',
 };
 
-/** Messages of a call. */
+/** Messages per call. */
 const NEEDS: Readonly<Record<Kind, number>> = { hot: 30, cold: 30, sql: 100, push: 1 };
 
-/** From so many nodes on the balancer leaves the one that serves to what is handed on. */
+/** From this number of nodes, the balancer sends the serving node only forwarded calls. */
 const BESIDE_WRITES = 8;
-/** As store/ledger/leases tells what was delivered. */
+/** Report interval of delivered calls, as in store/ledger/leases. */
 const REPORT_MS = 5;
 
 interface Counts {
   all: number;
-  /** They answered them themselves; */
+  /** Calls answered by the replica; */
   own: number;
-  /** and some waited for a change to show, */
+  /** of them, calls that waited for a change to become visible, */
   waitedQuiet: number;
   /** or for quota. */
   waitedQuota: number;
-  /** They were not told of the dataset. */
+  /** Calls forwarded because the node does not follow the dataset. */
   untold: number;
-  /** It was changing for too long. */
+  /** Calls forwarded because the dataset was changing for too long. */
   quiet: number;
-  /** They got no quota for it in time. */
+  /** Calls forwarded because the node got no quota in time. */
   quota: number;
 }
 
 export interface Answering {
   readonly network: Network;
   readonly quotas: LeasedQuotas;
-  /** Reads and SQL that came so far, and those that nodes handed on. */
+  /** Counts of reads and SQL so far, and of those that nodes forwarded. */
   readonly counts: Readonly<Counts>;
 }
 
@@ -113,36 +113,36 @@ interface ReadsParts {
   readonly changes: ReturnType<typeof makeChanges>;
   readonly quotas: LeasedQuotas;
   readonly counts: Counts;
-  /** By node, since it told last. */
+  /** Delivered calls by node since its last report. */
   readonly delivered: number[];
 }
 
 interface Read {
   readonly account: number;
   readonly dataset: number;
-  /** What it is where it is handed on. */
+  /** Steps at the serving node if the call is forwarded. */
   readonly here: (added: number) => readonly Step[];
   readonly isTold: boolean;
   readonly kind: Kind;
   readonly node: number;
 }
 
-/** Reads and SQL at a node that does not serve: what is not there is waited for, then it is handed on. */
+/** Reads and SQL at a replica: waits for missing data or quota, then forwards. */
 function readsElsewhere(parts: ReadsParts): (read: Read, random: Seeded) => Step {
   const { changes, counts, delivered, elsewhere, quotas, times } = parts;
-  // It is the same work, and what is lent: less is an error of the measurement.
+  // The replica does the same work plus remote execution; a smaller value is a measurement error.
   const more = Math.max(0, elsewhere.own.loop - elsewhere.serving.loop);
   return (read, random) => {
     const { account, dataset, here, isTold, kind, node } = read;
     const spending = { account, node, need: NEEDS[kind] };
-    const tell = (): void => void (delivered[node] = (delivered[node] ?? 0) + 1);
+    const run = (): void => void (delivered[node] = (delivered[node] ?? 0) + 1);
     const own = (): readonly Step[] => {
       counts.own += 1;
-      return [...answered(times, kind, node, more, random), { tell }];
+      return [...answered(times, kind, node, more, random), { run }];
     };
     const away = (why: 'quiet' | 'quota' | 'untold'): readonly Step[] => {
       counts[why] += 1;
-      // It was tried there, which takes no more than to answer it of memory.
+      // The attempt costs at most as much as an answer from memory.
       const tried = { at: loopOf(node), ms: elsewhere.own.loop };
       return [tried, ...handedOn(times, node, here(times.hop.added))];
     };
@@ -158,7 +158,7 @@ function readsElsewhere(parts: ReadsParts): (read: Read, random: Seeded) => Step
       changes.isQuiet(node, dataset) ? away('quiet') : paid(nowMs, true);
     const tried = (nowMs: number): readonly Step[] => {
       if (!isTold) return away('untold');
-      // A query is of one dataset, as reads are: changes of others do not concern it.
+      // A query reads one dataset, as reads do, so that changes of others do not matter.
       if (!changes.isQuiet(node, dataset)) return paid(nowMs, true);
       counts.waitedQuiet += 1;
       return [changes.shown(node, dataset), { decide: shown }];
@@ -168,17 +168,17 @@ function readsElsewhere(parts: ReadsParts): (read: Read, random: Seeded) => Step
 }
 
 interface Draws {
-  /** Shares of accounts. */
+  /** Share of calls by account. */
   readonly accounts: readonly number[];
   readonly account: (random: Seeded) => number;
-  /** By number of nodes. */
+  /** Samplers by number of nodes. */
   readonly kinds: Map<number, (random: Seeded) => Kind>;
   readonly dataset: (random: Seeded) => number;
-  /** How often a node is told of each dataset. */
+  /** Probability that a node follows each dataset. */
   readonly told: readonly number[];
 }
 
-/** They take longer than a short run. */
+/** Cached, because they take longer to compute than a short run. */
 const drawn = new WeakMap<Shape['demand'], Draws>();
 
 function drawsOf(demand: Shape['demand']): Draws {
@@ -193,11 +193,11 @@ function drawsOf(demand: Shape['demand']): Draws {
   };
 }
 
-/** A question for quota and its answer, beside the call; a message where none goes then already. */
+/** Steps of a quota request and its answer, beside the call. It costs a message unless one is sent then anyway. */
 function asking(
   { message, question }: ServiceTimes,
   node: number,
-  { answered: told, atMs, heard, isBeside }: Question,
+  { received, atMs, reached, isBeside }: Question,
   nowMs: number,
 ): Step {
   const sent = isBeside ? 0 : message;
@@ -206,15 +206,15 @@ function asking(
     { at: loopOf(node), ms: (sent + question.asked) / 2 },
     { waitMs: WAY_MS },
     { at: loopOf(0), ms: sent + question.answered },
-    { tell: heard },
+    { run: reached },
     { waitMs: WAY_MS },
     { at: loopOf(node), ms: (sent + question.asked) / 2 },
-    { tell: told },
+    { run: received },
   ];
   return { beside: [steps] };
 }
 
-/** What each node answered since it told last. @param delivered by node; those of the first are no reports */
+/** Reports of the calls that each node answered. @param delivered by node; the first node sends no reports */
 const reportsOf = (delivered: number[], report: number): readonly Regular[] =>
   delivered.slice(1).map((_, at) => ({
     everyMs: REPORT_MS,

@@ -1,26 +1,26 @@
-// Windows of pushes, as the other nodes hear of them (store/replica): each is quiet from when it is asked
-// to be, until it is told what there is. Until then reads of what is pushed wait there.
+// Windows of pushes as the replicas receive them (store/replica): a replica pauses reads of the pushed datasets
+// from the request to pause until it receives the change.
 import { loopOf, WAY_MS } from './cluster.ts';
 import type { GoOn, Step } from './network.ts';
 
 interface Changes {
-  /** It goes with the next window. */
+  /** Adds a dataset to the next window. */
   pushed(dataset: number): void;
-  /** Whether the node is quiet now, of a dataset. */
+  /** Returns whether the node pauses reads of the dataset. */
   isQuiet(node: number, dataset: number): boolean;
-  /** Until it is not, or it took too long. */
+  /** Waits until the change is visible or the wait times out. */
   shown(node: number, dataset: number): Step;
-  /** Of the window that goes now, from its commit on. */
+  /** Steps of the current window after its commit. */
   steps(): readonly Step[];
 }
 
-/** As long as a read waits at its node. */
+/** Maximum wait of a read at its node. */
 const SHOWN_MOST_MS = 100;
 
-/** By dataset that is quiet at one node: of how many windows, and what waits. */
+/** Paused datasets of one node: number of windows and waiting calls. */
 type Quiet = Map<number, { windows: number; readonly waiting: GoOn[] }>;
 
-/** @param message what one and its answer take of a loop; one alone takes half of that */
+/** @param message loop time of a message and its answer; a message alone takes half */
 export function makeChanges(nodes: number, message: number): Changes {
   const quiet = Array.from({ length: nodes }, (): Quiet => new Map());
   let gathered: number[] = [];
@@ -39,7 +39,7 @@ export function makeChanges(nodes: number, message: number): Changes {
     const own = quietOf(node);
     for (const dataset of datasets) {
       const known = own.get(dataset);
-      if (known === undefined) throw new Error(`dataset ${dataset} is not quiet`);
+      if (known === undefined) throw new Error(`dataset ${dataset} is not paused`);
       known.windows -= 1;
       if (known.windows > 0) continue;
       own.delete(dataset);
@@ -49,13 +49,13 @@ export function makeChanges(nodes: number, message: number): Changes {
   const asked = (datasets: ReadonlySet<number>, node: number): readonly Step[] => [
     { waitMs: WAY_MS },
     { at: loopOf(node), ms: message },
-    { tell: () => pause(datasets, node) },
+    { run: () => pause(datasets, node) },
     { waitMs: WAY_MS },
   ];
   const told = (datasets: ReadonlySet<number>, node: number): readonly Step[] => [
     { waitMs: WAY_MS },
     { at: loopOf(node), ms: message / 2 },
-    { tell: (nowMs) => resume(datasets, node, nowMs) },
+    { run: (nowMs) => resume(datasets, node, nowMs) },
   ];
   return {
     pushed: (dataset) => void gathered.push(dataset),
@@ -71,7 +71,7 @@ export function makeChanges(nodes: number, message: number): Changes {
       return [
         half,
         { all: others.map((node) => asked(datasets, node)) },
-        // Their words; then what was pushed and that they may go on, at once, which nobody waits for.
+        // The acknowledgements; then the change and the resume message, sent together, for which nothing waits.
         half,
         half,
         { beside: others.map((node) => told(datasets, node)) },

@@ -1,4 +1,4 @@
-// What both designs have: nodes with a loop and cores for DuckDB, a catalog, a network between them.
+// Shared parts of both designs: nodes with an event loop and cores for DuckDB, a catalog, and the network.
 import type { Seeded } from '../../test/soak/crash/rounds/seeded.ts';
 import { type Demand, endsOf, type Kind, partOf } from './demand.ts';
 import { exponential, type Group, type Regular, type Station, type Step } from './network.ts';
@@ -6,25 +6,25 @@ import type { ServiceTimes } from './times/serviceTimes.ts';
 
 export interface Shape {
   readonly nodes: number;
-  /** Of each node, and of PostgreSQL's machine. */
+  /** Cores of each node and of PostgreSQL's machine. */
   readonly cores: number;
   readonly callsPerSecond: number;
   readonly demand: Demand;
 }
 
-/** From one machine to another in one place: half of a round trip of 0.2 ms. */
+/** One-way latency between machines in one data center: half of a round trip of 0.2 ms. */
 export const WAY_MS = 0.1;
-/** As store/ledger and the windows of pushes gather. */
+/** Group intervals of store/ledger and of pushes. */
 export const LEDGER_MS = 50;
 const PUSHES_MS = 2;
 
 export const loopOf = (node: number): number => 2 * node;
 const duckdbOf = (node: number): number => 2 * node + 1;
-/** PostgreSQL's machine, and behind it the connection of the node that writes. */
+/** Stations of PostgreSQL's machine and of the writing node's connection. */
 const postgresOf = (nodes: number): number => 2 * nodes;
 const connectionOf = (nodes: number): number => 2 * nodes + 1;
 
-/** One core is the loop's, one that of other threads and of the system. */
+/** One core is for the event loop, one for other threads and the system. */
 const coresOfDuckdb = (cores: number): number => Math.max(1, cores - 2);
 
 export interface Names {
@@ -37,12 +37,12 @@ export function stationsOf({ cores, nodes }: Shape, names: Names): readonly Stat
     { name: names.loop(node), servers: 1 },
     { name: names.duckdb(node), servers: coresOfDuckdb(cores) },
   ]);
-  // A connection does one thing at a time.
+  // A connection processes one statement at a time.
   const connection = { name: 'the connection that writes', servers: 1 };
   return [...each.flat(), { name: 'processors of PostgreSQL', servers: cores }, connection];
 }
 
-/** Draws what a call is. */
+/** Returns a sampler of call kinds. */
 export function kindOf(mix: Demand['mix']): (random: Seeded) => Kind {
   const kinds = Object.keys(mix) as Kind[];
   const ends = endsOf(kinds.map((kind) => mix[kind]));
@@ -50,8 +50,8 @@ export function kindOf(mix: Demand['mix']): (random: Seeded) => Kind {
 }
 
 /**
- * What a call takes at the node that answers it, whose loop takes `more` of it.
- * @param lender whose process runs its statement
+ * Steps of a call at the node that answers it, with `more` loop time.
+ * @param lender node whose process runs the statement
  */
 export function answered(
   times: ServiceTimes,
@@ -70,7 +70,7 @@ export function answered(
   return [half, ...(lender === node ? [run] : lent(times, node, lender, run)), half];
 }
 
-/** A statement goes to another node, and its answer comes back. */
+/** Steps of a statement that another node executes. */
 function lent(
   { message: ms }: ServiceTimes,
   node: number,
@@ -84,7 +84,7 @@ function lent(
   return [here, { waitMs: WAY_MS }, there, run, { waitMs: WAY_MS }, here];
 }
 
-/** A node that hands on what another one answers. */
+/** Steps of a call that a node forwards to another one. */
 export function handedOn(
   times: ServiceTimes,
   node: number,
@@ -94,7 +94,7 @@ export function handedOn(
   return [half, { waitMs: WAY_MS }, ...steps, { waitMs: WAY_MS }, half];
 }
 
-/** Pushes of a window, committed together; then what has to happen before they are acknowledged. */
+/** Pushes of a window, committed together, then the steps before they are acknowledged. */
 export const pushesOf = (
   { catalog }: ServiceTimes,
   nodes: number,
@@ -104,7 +104,7 @@ export const pushesOf = (
   steps: () => [...committed(catalog, nodes), ...before()],
 });
 
-/** The connection waits for the disk as well, the processors do not. */
+/** The connection also waits for the disk; the processors do not. */
 const committed = (
   { commitCpu, commitP50 }: ServiceTimes['catalog'],
   nodes: number,
@@ -114,7 +114,7 @@ const committed = (
   { at: connectionOf(nodes), ms: commitP50 + linesMs },
 ];
 
-/** Charges of all calls, as their windows end. */
+/** Commits of the charges of all calls, one per ledger window. */
 export function charges(times: ServiceTimes, { callsPerSecond, nodes }: Shape): Regular {
   const rows = (callsPerSecond * LEDGER_MS) / 1_000;
   const steps = committed(times.catalog, nodes, rows * times.hot.catalog);

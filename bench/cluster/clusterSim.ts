@@ -1,5 +1,5 @@
-// What several nodes carry, as they are built and with all handed on: service times measured here, then a
-// simulation over them. It prints the rows of docs/operate/scale.md.
+// Measures service times, then simulates the capacity of several nodes, as built and with all calls forwarded.
+// Prints the rows of docs/operate/scale.md.
 import { median, p99 } from '../base/measure.ts';
 import { type Answering, answering } from './answering.ts';
 import { LEDGER_MS, type Shape } from './cluster.ts';
@@ -16,7 +16,7 @@ const CORES = 8;
 const OTHER_CORES = [2, 4, 16, 32] as const;
 const SMALL_CORES = 2;
 const SMALL_NODES = [1, 2, 4, 8] as const;
-/** An operator plans for so much of what is full at saturation. */
+/** Planned share of the load at saturation. */
 const PLANNED = 0.8;
 const CALLS = 100_000;
 const SEED = 7;
@@ -35,16 +35,16 @@ function measured(times: ServiceTimes): readonly string[] {
   const heard =
     catalog.heardP50 === undefined
       ? ''
-      : `; told to 7 who listen ${shown(catalog.heardP50)} / ${shown(catalog.heardP99 ?? 0)}`;
+      : `; notifying 7 listeners ${shown(catalog.heardP50)} / ${shown(catalog.heardP99 ?? 0)}`;
   return [
     `| processor ms of a call | loop | other threads | DuckDB | ${catalogKind} |`,
     '|---|---|---|---|---|',
     ...kinds,
     `| hot, at a front | ${shown(hop.front)} | ${shown(hop.beside)} | - | - |`,
-    `| hot, more at the server behind a front | ${shown(hop.added)} | - | - | - |`,
+    `| hot, additional at the server behind a front | ${shown(hop.added)} | - | - | - |`,
     `| a message between nodes | ${shown(message)} | - | - | - |`,
-    `| a question for quota in one | ${shown(question.asked)} | - | - | - |`,
-    `| the same, at the serving one, which answers it | ${shown(question.answered)} | - | - | - |`,
+    `| a quota request in a message | ${shown(question.asked)} | - | - | - |`,
+    `| the same, at the serving node, which answers it | ${shown(question.answered)} | - | - | - |`,
     ...(elsewhere === undefined ? ['', NOT_HERE] : measuredElsewhere(elsewhere)),
     '',
     `hot read alone, p50 / p99 ms: ${shown(direct.p50)} / ${shown(direct.p99)}, ` +
@@ -55,11 +55,11 @@ function measured(times: ServiceTimes): readonly string[] {
 }
 
 const measuredElsewhere = ({ handedOn, own, report, serving }: Elsewhere): readonly string[] => [
-  `| hot, of two nodes, at the serving one | ${shown(serving.loop)} | ${shown(serving.beside)} | - | - |`,
-  `| the same, at the other one | ${shown(own.loop)} | ${shown(own.beside)} | - | - |`,
-  `| the same, meanwhile at the serving one, which is told | ${shown(report)} | - | - | - |`,
+  `| hot, of two nodes, at the serving node | ${shown(serving.loop)} | ${shown(serving.beside)} | - | - |`,
+  `| the same, at the other node | ${shown(own.loop)} | ${shown(own.beside)} | - | - |`,
+  `| the same, meanwhile reports at the serving node | ${shown(report)} | - | - | - |`,
   '',
-  `of reads of memory at the other node ${(handedOn * 100).toFixed(1)} % were handed on`,
+  `of reads of memory at the other node ${(handedOn * 100).toFixed(1)} % were forwarded`,
 ];
 
 const shown = (ms: number): string => (ms >= 0.995 ? ms.toFixed(1) : ms.toFixed(3));
@@ -78,7 +78,7 @@ function simulatedOwn(times: ServiceTimes, elsewhere: Elsewhere): readonly strin
       ` the rest at the peak of ${Math.round(peak)} calls/s, or at ${PLANNED * 100} % where that is less`,
     '',
     '| nodes | calls/s | bn a day | full first | next | hot | push | hot at the peak | cold %' +
-      ' | reads handed on %: not told | quiet | no quota | reads that waited %: quiet | quota' +
+      ' | reads forwarded %: not followed | paused | no quota | reads that waited %: paused | quota' +
       ' | quota/s | changes/s | commits/s |',
     `|${'---|'.repeat(17)}`,
     ...NODES.map((nodes) => ownRow(at, nodes, peak)),
@@ -96,15 +96,15 @@ function simulatedHandedOn(times: ServiceTimes): readonly string[] {
     return `${cores} cores ${hundreds(callsPerSecond)} (${first})`;
   });
   return [
-    'all handed on (TAPEDECK_NODE_READS=off), the same:',
+    'all forwarded (TAPEDECK_NODE_READS=off), the same:',
     '',
     '| nodes | calls/s | bn a day | full first | next | hot | push |',
     `|${'---|'.repeat(7)}`,
     ...NODES.map((nodes) => `| ${carriedBy((shape) => handingOn(times, shape), nodes).cells} |`),
     '',
-    `all handed on, nodes of ${SMALL_CORES} cores: ${ofSmall((shape) => handingOn(times, shape))}`,
+    `all forwarded, nodes of ${SMALL_CORES} cores: ${ofSmall((shape) => handingOn(times, shape))}`,
     `one node, either way: ${sizes.join(', ')}`,
-    `of 1.5 bn calls, ${beyond} % come in hours that ask for more than ${PLANNED * 100} % of one node`,
+    `of 1.5 bn calls, ${beyond} % arrive in hours that need more than ${PLANNED * 100} % of one node`,
   ];
 }
 
@@ -130,12 +130,12 @@ const quantiles = ({ times }: Ran, kind: Kind): string => {
   return `${shown(median(some))} / ${shown(p99(some))}`;
 };
 
-/** What a day may have whose peak is carried by what is planned for. */
+/** Billions of calls of a day whose peak the planned load carries. */
 const bnADay = (callsPerSecond: number): string =>
   ((callsPerSecond * PLANNED * 86_400) / Math.max(...HOURS) / 1e9).toFixed(2);
 
 interface Carried {
-  /** Calls a second that are planned for. */
+  /** Planned calls per second. */
   readonly planned: number;
   readonly cells: string;
 }
@@ -175,7 +175,7 @@ function ownRow(at: (shape: Shape) => Answering, nodes: number, peak: number): s
     ofAll(counts.quota),
     ofAll(counts.waitedQuiet),
     ofAll(counts.waitedQuota),
-    // A question and its answer; of a change it is asked, says that it is quiet, and is told that and what.
+    // A quota request and its answer; per change: pause, acknowledgement, and the change with the resume.
     Math.round((2 * asked * 1_000) / (untilMs * 0.8)),
     Math.round(groups * 3 * (nodes - 1)),
     Math.round(groups + 1_000 / LEDGER_MS),

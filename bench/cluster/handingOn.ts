@@ -1,5 +1,5 @@
-// All handed on (`TAPEDECK_NODE_READS=off`): the first node answers all, the others hand on to it, and lend
-// it their processes.
+// Simulates `TAPEDECK_NODE_READS=off`: the first node answers all calls; the others forward to it and execute
+// statements for it.
 import {
   answered,
   charges,
@@ -29,7 +29,7 @@ export function handingOn(times: ServiceTimes, shape: Shape): Network {
     callOf: (random) => {
       const kind = drawKind(random);
       const node = random.between(0, nodes - 1);
-      // Which one is free is by chance, as far as all are busy alike.
+      // All nodes are equally busy, so that the executing node is random.
       const lender = random.between(0, nodes - 1);
       if (node === 0) return { kind, steps: answered(times, kind, 0, 0, random, lender) };
       const steps = answered(times, kind, 0, times.hop.added, random, lender);

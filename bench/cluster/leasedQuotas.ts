@@ -1,4 +1,5 @@
-// The blocks of all accounts and nodes while a cluster runs: who has to ask, and which calls find none.
+// Quota blocks of all accounts and nodes in a running cluster: which nodes request quota, and which calls have
+// none.
 import { blockOf, LEASE_MS, MARGIN_MS } from '../../store/ledger/leases/blockSizes.ts';
 import { seeded } from '../../test/soak/crash/rounds/seeded.ts';
 import { ask, closed, type Held, type Lease } from './blocks.ts';
@@ -7,68 +8,68 @@ import type { GoOn, Step } from './network.ts';
 
 interface Quotas {
   readonly nodes: number;
-  /** Calls of an account at one node, a millisecond. */
+  /** Calls per account and node in a millisecond. */
   readonly rates: readonly number[];
-  /** Messages of most calls. */
+  /** Messages of a typical call. */
   readonly need: number;
   readonly seed: number;
 }
 
 interface Spending {
   readonly account: number;
-  /** Not the first one, which asks nobody. */
+  /** Never the first node, which needs no leases. */
   readonly node: number;
   readonly need: number;
 }
 
 interface Spent {
-  /** Whether the node has what the call takes. */
+  /** Whether the node has enough quota for the call. */
   readonly isHere: boolean;
-  /** Whether a question for more is on its way, this one or another. */
+  /** Whether a request for more is in flight. */
   readonly isComing: boolean;
-  /** That the node asks now, beside the call. */
+  /** Request that the node sends now, beside the call. */
   readonly question: Question | undefined;
 }
 
 export interface Question {
-  /** When it goes. */
+  /** Time at which it is sent. */
   readonly atMs: number;
-  /** The message of others that go then has it, too. */
+  /** Whether it shares the message of another request. */
   readonly isBeside: boolean;
-  /** It is at the one who leases. */
-  readonly heard: (nowMs: number) => void;
-  /** Its answer is at the node. */
-  readonly answered: (nowMs: number) => void;
+  /** Called when it reaches the lessor. */
+  readonly reached: (nowMs: number) => void;
+  /** Called when the node receives the answer. */
+  readonly received: (nowMs: number) => void;
 }
 
 export interface LeasedQuotas {
   spend(spending: Spending, nowMs: number): Spent;
-  /** Until the answer to what is on its way is there, whichever it is, or it took too long. */
+  /** Waits for the answer to the request in flight, or until the wait times out. */
   coming(spending: Spending): Step;
-  /** When nodes asked, for however many accounts at once. */
+  /** Times at which nodes sent a message with requests. */
   readonly askedMs: readonly number[];
 }
 
-/** A block of a node, as it uses it. */
+/** Block of a node in use. */
 interface Block extends Held {
-  /** More is asked for then, or below so much. */
+  /** More is requested after this time or below this amount. */
   readonly renewMs: number;
   readonly low: number;
 }
 
-/** Of what most accounts have left, nothing is felt. */
+/** Remaining quota of most accounts, which is never exhausted. */
 const MUCH = 1e12;
-/** One account of so many has about ten seconds left of its quota. */
+/** One of this many accounts has about ten seconds of quota left. */
 const NEAR_ITS_LIMIT = 50;
 const LEFT_MS = 10_000;
 const BLOCK_MOST = 100_000;
-/** A question goes at once where none went for so long, and with the others at its end where one did. */
+/** A request is sent immediately if none was sent for this long, otherwise together with others at its end. */
 const TURN_MS = 5;
-/** As long as a call waits at its node. */
+/** Maximum wait of a call at its node. */
 const COMING_MOST_MS = 20;
-/** A node that got nothing asks again so late. */
+/** Retry delay of a node that got no quota. */
 const AGAIN_MS = 250;
-/** Of each account at each node, at `placeOf`. */
+/** State of each account at each node, indexed by `placeOf`. */
 interface State {
   readonly policy: Policy;
   /** By account. */
@@ -76,9 +77,9 @@ interface State {
   readonly held: (Block | undefined)[];
   readonly leased: (Lease | undefined)[];
   readonly againMs: number[];
-  /** Calls that wait for what is on its way, where something is. */
+  /** Calls that wait for a request in flight; undefined if there is none. */
   readonly waiting: (GoOn[] | undefined)[];
-  /** By node, when it asks next, or asked last. */
+  /** Time of the next or last message by node. */
   readonly turnsMs: number[];
 }
 
@@ -110,7 +111,7 @@ export function leasedQuotas(quotas: Quotas): LeasedQuotas {
   };
 }
 
-/** As if they had run for long: a block is there if it was asked for not long ago. */
+/** Initial steady state: a node has a block if it requested one recently. */
 function begun({ need, nodes, rates, seed }: Quotas): State {
   const policy: Policy = { nodes, blockMost: BLOCK_MOST, leaseMs: LEASE_MS, marginMs: MARGIN_MS };
   const random = seeded(seed);
@@ -138,7 +139,7 @@ function begun({ need, nodes, rates, seed }: Quotas): State {
   return state;
 }
 
-/** The block, after that many are spent of it. */
+/** Returns the block after spending the messages; undefined if it has too few. */
 function usable(
   { held, policy }: State,
   at: number,
@@ -150,7 +151,7 @@ function usable(
   return block && after && { ...block, left: after.left };
 }
 
-/** At the one who leases. */
+/** Leases a block at the lessor. */
 function leaseOf(
   state: State,
   { account, need, node }: Spending,
@@ -183,13 +184,13 @@ function questionOf(state: State, spending: Spending, nowMs: number): Question {
   return {
     atMs,
     isBeside,
-    heard: (ms) => {
+    reached: (ms) => {
       const isGone = usable(state, at, 0, ms) === undefined;
       const lease = leaseOf(state, spending, ms);
       block = lease && blockAt(lease, ms);
       held[at] = isGone ? undefined : block;
     },
-    answered: (ms) => {
+    received: (ms) => {
       held[at] ??= block;
       const calls = waiting[at] ?? [];
       waiting[at] = undefined;

@@ -1,16 +1,16 @@
-// Who waits at a station, in the order of arrival, and what it has had to do.
+// First-in, first-out queue of a station, with its work and waiting times.
 
 export interface Line<Task> {
-  /** Undefined: it waits. Otherwise how long it is served for, from now on. */
+  /** Returns the service time if the task is served now; undefined if it waits. */
   take(task: Task, ms: number, nowMs: number, counts: boolean): number | undefined;
-  /** One is served; who is next, and for how long. */
+  /** Ends the service of a task; returns the next task with its service time. */
   free(nowMs: number): { readonly task: Task; readonly ms: number } | undefined;
   readonly sums: () => Sums;
 }
 
 interface Sums {
   readonly workMs: number;
-  /** Of those that were counted and have begun. */
+  /** Mean over counted tasks that have started. */
   readonly meanWaitMs: number;
 }
 
@@ -21,7 +21,7 @@ interface Waiting<Task> {
   readonly counts: boolean;
 }
 
-/** So many served ones stay at the front of a queue before they are cut off it. */
+/** Number of served entries after which the queue's array is cut. */
 const CUT = 1_024;
 
 export function lineOf<Task>(servers: number): Line<Task> {

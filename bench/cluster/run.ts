@@ -1,4 +1,4 @@
-// Runs a network of queues for some time. The same seed gives the same run.
+// Simulates a queueing network. The same seed gives the same run.
 import { seeded, type Seeded } from '../../test/soak/crash/rounds/seeded.ts';
 import { type EventQueue, eventQueue } from './eventQueue.ts';
 import { type Line, lineOf } from './line.ts';
@@ -6,7 +6,7 @@ import { exponential, type GoOn, type Network, type Regular, type Step } from '.
 
 interface Length {
   readonly seed: number;
-  /** What comes before is not counted. */
+  /** Calls before this time are not counted. */
   readonly warmUpMs: number;
   readonly untilMs: number;
 }
@@ -14,17 +14,17 @@ interface Length {
 export interface Ran {
   /** Milliseconds of counted calls, by kind. */
   readonly times: ReadonlyMap<string, readonly number[]>;
-  /** Work that came to each station, by what it could have done. */
+  /** Utilization of each station: arrived work divided by its capacity. */
   readonly load: readonly number[];
-  /** Mean time that what came to a station waited there. */
+  /** Mean waiting time at each station. */
   readonly waitMs: readonly number[];
-  /** Calls that ended in the counted time, a second. */
+  /** Calls per second that ended in the counted time. */
   readonly callsPerSecond: number;
-  /** How often each group went on, a second. */
+  /** Groups per second. */
   readonly groupsPerSecond: readonly number[];
 }
 
-/** A call, or a part of one, on its way. */
+/** A call, or a part of one, in progress. */
 interface Task {
   readonly steps: readonly Step[];
   at: number;
@@ -133,7 +133,7 @@ class Run {
     else if ('decide' in step) {
       this.#begin(step.decide(nowMs), nowMs, (ms) => this.#next(task, ms));
     } else {
-      if ('tell' in step) step.tell(nowMs);
+      if ('run' in step) step.run(nowMs);
       else for (const part of step.beside) this.#begin(part, nowMs, () => undefined);
       this.#next(task, nowMs);
     }

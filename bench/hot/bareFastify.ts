@@ -1,12 +1,12 @@
-// Bare Fastify that answers every path with the headers and the bytes of one of our answers, and both driven
-// in turn by one client process.
+// Bare Fastify that answers every path with the headers and bytes of one of our responses. One client process
+// drives both sides alternately.
 import { answerOf, ended, forked } from '../http/childAsked.ts';
 import { byPace, type Client, type Side } from '../http/clientProcess.ts';
 import type { BareAnswer } from '../http/bareServer.ts';
 import { type Ratio, ratioOf } from '../base/measure.ts';
 import { CONNECTIONS, keepBusy } from './hotReads.ts';
 
-/** Requests that are asked over and over. */
+/** Requests to repeat. */
 export interface Asked {
   readonly name: string;
   readonly paths: readonly string[];
@@ -28,7 +28,7 @@ export async function measure(
   return { ...ratio, note };
 }
 
-/** Answers all paths with the headers and the body of one of our answers. */
+/** Starts a server that answers all paths with the headers and body of one of our responses. */
 export async function bareFastify(url: string): Promise<Side & AsyncDisposable> {
   const sample = await fetch(url);
   const body = Buffer.from(await sample.arrayBuffer());

@@ -1,6 +1,6 @@
-// The usual way to serve series: Fastify over PostgreSQL with a unique index, rows made JSON by one
-// query. It is a process with PostgreSQL below it, has the records of one of our datasets, and answers the
-// same paths with the same headers.
+// The usual way to serve series: Fastify over PostgreSQL with a unique index, rows rendered to JSON by one
+// query. It runs in a separate process with PostgreSQL as a child, stores the records of one of our datasets,
+// and answers the same paths with the same headers.
 import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import Fastify from 'fastify';
@@ -9,20 +9,20 @@ import { startPostgres } from '../../test/base/servers/postgres.ts';
 import { answerParent } from '../http/childAsked.ts';
 import { bareDuckDb } from '../base/measure.ts';
 
-/** Room for all records and their index, as ours have memory for all that is asked. */
+/** Memory for all records and their index, as our server has memory for all series read. */
 const CONFIGURATION = `
 shared_buffers = 3GB
 work_mem = 64MB
 maintenance_work_mem = 1GB
 max_wal_size = 8GB
 `;
-/** Connections of its pool: more of them than two cores can use. */
+/** Pool size: more connections than two cores can use. */
 const CONNECTIONS = 16;
 const COLUMNS = ['symbol', 'date', 'close', 'volume'] as const;
 
-/** What it is to serve; `ended` ends it. */
+/** Records to serve; the message `ended` ends the process. */
 export interface Records {
-  /** The files that have them. */
+  /** Files with the records. */
   readonly files: readonly string[];
   readonly folder: string;
   readonly dateType: 'date' | 'timestamp';
@@ -46,7 +46,7 @@ answerParent(
   },
 );
 
-/** Undefined: the machine has no PostgreSQL. */
+/** Returns undefined if the machine has no PostgreSQL. */
 async function serve(records: Records): Promise<number | undefined> {
   const postgres = await startPostgres(CONFIGURATION);
   if (postgres === undefined) return undefined;
@@ -54,7 +54,7 @@ async function serve(records: Records): Promise<number | undefined> {
   const { port, user, password } = postgres;
   const login = { host: '127.0.0.1', port, user, password, database: 'postgres' };
   const pool = new Pool({ ...login, max: CONNECTIONS });
-  // What ends last is PostgreSQL: a connection that is still ending hears of it.
+  // PostgreSQL ends last; a connection that is still closing reports an error.
   pool.on('error', () => undefined);
   held.defer(() => pool.end());
   await fill(records, pool);
@@ -77,7 +77,7 @@ async function fill({ dateType, files, folder }: Records, pool: Pool): Promise<v
   const path = join(folder, 'records.csv');
   const list = COLUMNS.join(', ');
   await bareDuckDb(`COPY (SELECT ${list} FROM read_parquet([${from}])) TO '${path}' (FORMAT csv)`);
-  // PostgreSQL reads it as a user of its own.
+  // PostgreSQL reads the file as another user.
   await chmod(folder, 0o755);
   await pool.query(`CREATE TABLE d (symbol text, date ${dateType}, close float8, volume int8)`);
   await pool.query(`COPY d FROM '${path}' (FORMAT csv, HEADER)`);
@@ -85,7 +85,7 @@ async function fill({ dateType, files, folder }: Records, pool: Pool): Promise<v
   await pool.query('VACUUM ANALYZE d');
 }
 
-/** Prepared once for each shape. */
+/** Builds a query whose text is prepared once per shape. */
 function queryOf(key: string, { filter, from, last, sort, to }: Asked) {
   const members = (filter?.split(',') ?? COLUMNS).filter((name) =>
     COLUMNS.some((column) => column === name),

@@ -1,6 +1,6 @@
-// Hot series over HTTP, with token, metering and journal: Zipf keys, random windows, both orders, a
-// fifth with `filter`; against bare Fastify that sends the same headers and as many bytes. One client
-// process drives both in turn.
+// Measures hot series over HTTP with token, metering and journal: Zipf keys, random windows, both orders, a
+// fifth with `filter`. The other side is bare Fastify that sends the same headers and as many bytes. One
+// client process drives both alternately.
 import { join } from 'node:path';
 import { byMedian, byPace, openClient, type Side } from '../http/clientProcess.ts';
 import { gets } from '../http/order.ts';
@@ -22,7 +22,7 @@ const RECORDS: readonly (readonly [records: number, bare: string, postgres: stri
 ];
 
 interface Bench extends OverHttp {
-  /** Files of the days and of the minutes. */
+  /** Files of the daily and of the minute dataset. */
   readonly daily: readonly string[];
   readonly minutes: readonly string[];
 }
@@ -32,8 +32,8 @@ export async function benchHot(
   rows: number,
   pairs: number,
 ): Promise<readonly Ratio[]> {
-  // Room for all that is asked, or what the command says: a tenth of the records as they are
-  // answered is 8 bytes a row.
+  // Memory for all series read, or the command's argument. A tenth of the records as answered is 8 bytes a
+  // row.
   const cacheBytes = process.argv[5] ?? String(1024 ** 3);
   const cache = { TAPEDECK_CACHE_BYTES: cacheBytes };
   const { made, server } = await serveFilled(join(folder, 'hot'), cache, async (tapedeck) => {
@@ -67,7 +67,7 @@ async function benchDaily(bench: Bench): Promise<readonly Ratio[]> {
   return [...ratios, await batch(bench)];
 }
 
-/** As many minutes of the same keys; the newest of each, as a screen asks for them. */
+/** Reads the latest of as many minutes of the same keys, as a screen does. */
 async function benchMinutes(bench: Bench): Promise<readonly Ratio[]> {
   const { folder, minutes: files, pairs, server } = bench;
   await using postgres = await serveByPostgres({ files, folder, dateType: 'timestamp' });
@@ -84,7 +84,7 @@ async function benchMinutes(bench: Bench): Promise<readonly Ratio[]> {
   return ratios;
 }
 
-/** In memory first; then against bare Fastify, and against Fastify over PostgreSQL where it is. */
+/** Fills the cache, then measures against bare Fastify and, if available, against Fastify over PostgreSQL. */
 async function againstServers(
   { client, server }: Bench,
   asked: Asked,
@@ -105,7 +105,7 @@ async function againstServers(
   return [...ratios, await measure(client, [server, postgres], asked, usual)];
 }
 
-/** The same records of one series after another, by bare DuckDB in-process. */
+/** Reads the same records of one series after another with bare DuckDB in-process. */
 async function againstDuckDb(
   files: readonly string[],
   hot: Ratio | undefined,
@@ -122,7 +122,7 @@ async function againstDuckDb(
   return { ...ratio, oursP50, oursP99, oursCpuMs, oursClientCpuMs, note };
 }
 
-/** The same reads, alone and beside 500 pushes a second. */
+/** Measures the same reads alone and beside 500 pushes a second. */
 async function besidePushes(
   { client, pairs, server }: Bench,
   paths: readonly string[],
@@ -145,7 +145,7 @@ async function besidePushes(
   return { ...ratioOfPairs(bench, rounds), note };
 }
 
-/** 100 keys, a year of each, in one request; against bare DuckDB's COPY of the same rows to JSON. */
+/** Reads a year of 100 keys in one request, against bare DuckDB's COPY of the same rows to JSON. */
 async function batch({ client, daily, folder, pairs, server }: Bench): Promise<Ratio> {
   const keys = Array.from({ length: 100 }, (_, at) => symbolOf(at * 37));
   const range = 'from=2000-01-01&to=2000-12-31&sort=asc';
@@ -168,7 +168,7 @@ async function batch({ client, daily, folder, pairs, server }: Bench): Promise<R
   return inverted(ratio);
 }
 
-/** Memory of the series after all reads, against its setting. */
+/** Compares the memory of the series cache after all reads with its setting. */
 async function memory(server: Served, most: number): Promise<Ratio> {
   const { bytes, hits, misses } = await server.memory();
   return {

@@ -1,4 +1,4 @@
-// The parent's side of Fastify over PostgreSQL.
+// Parent's side of Fastify over PostgreSQL.
 import { answerOf, ended, forked } from '../http/childAsked.ts';
 import type { Side } from '../http/clientProcess.ts';
 import type { Records } from './fastifyPostgres.ts';
@@ -7,7 +7,7 @@ interface Served {
   readonly port: number | undefined;
 }
 
-/** Undefined: the machine has no PostgreSQL. */
+/** Returns undefined if the machine has no PostgreSQL. */
 export async function serveByPostgres(
   records: Records,
 ): Promise<(Side & AsyncDisposable) | undefined> {

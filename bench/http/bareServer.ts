@@ -1,4 +1,4 @@
-// Bare Fastify in a process of its own: answers all paths with the same headers and the same body.
+// Bare Fastify in a separate process: answers all paths with the same headers and body.
 import Fastify from 'fastify';
 import { answerParent } from './childAsked.ts';
 

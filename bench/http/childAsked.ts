@@ -1,4 +1,5 @@
-// A child process that answers one question at a time: `{ told }`, or `{ fault }` with the reason.
+// Requests between parent and child process, one at a time. A reply is `{ result }`, or `{ fault }` with the
+// reason.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 
@@ -10,7 +11,10 @@ interface Answer<Told> {
 export const forked = (script: string, words: readonly string[] = []): ChildProcess =>
   fork(new URL(script, import.meta.url), words, { serialization: 'advanced' });
 
-/** Its next answer. @throws Error with its fault, or when it ends instead */
+/**
+ * Sends a request, if any, and returns the next reply.
+ * @throws Error with its fault, or if the child exits
+ */
 export async function answerOf<Told>(
   child: ChildProcess,
   question?: object | string,
@@ -31,7 +35,7 @@ export async function answerOf<Told>(
   }
 }
 
-/** Child's side: answers each question of the parent by `obey`, and ends with the parent. */
+/** Child's side: handles each request of the parent, and exits with the parent. */
 export function answerParent<Question>(obey: (question: Question) => Promise<unknown>): void {
   process.on('message', (question: Question) => {
     obey(question).then(
@@ -42,7 +46,7 @@ export function answerParent<Question>(obey: (question: Question) => Promise<unk
   process.on('disconnect', () => process.exit(0));
 }
 
-/** Ends it, and waits until it has. */
+/** Ends a child process and waits for its exit. */
 export async function ended(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exit = once(child, 'exit');

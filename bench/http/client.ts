@@ -1,5 +1,5 @@
-// The client process of all benches over HTTP. It carries out one order of its parent after the other and
-// stays between them, so that its code is compiled when times count.
+// Client process of all HTTP benches. It runs one order of its parent after the other in the same process, so
+// that its code is already compiled when times are measured.
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { once } from 'node:events';
@@ -10,7 +10,7 @@ import { answerParent } from './childAsked.ts';
 import { cpuSince } from './cpuTime.ts';
 import type { Order, Told, Wanted } from './order.ts';
 
-/** A request as bytes, and the file that follows it. */
+/** A request as bytes, with the file to send after it. */
 interface Spelled {
   readonly bytes: Buffer;
   readonly file: string | undefined;
@@ -28,7 +28,7 @@ async function spelled({ body, file, headers, method, path }: Wanted): Promise<S
   return { bytes: Buffer.from(`${head}${body ?? ''}`), file };
 }
 
-/** What all connections of an order share. */
+/** State shared by all connections of an order. */
 interface Run {
   readonly requests: readonly Spelled[];
   readonly untilMs: number;
@@ -40,14 +40,14 @@ interface Run {
   readonly times: number[];
 }
 
-/** Asks on one connection until the time is over or all is asked. */
+/** Sends requests on one connection until the time is over or all are sent. */
 function askOn(socket: Socket, run: Run): Promise<void> {
   return new Promise((resolve, reject) => {
     let beganMs = 0;
     const next = (): void => {
       if (run.asked >= run.count || performance.now() >= run.untilMs) return resolve();
       const request = run.requests[run.asked % run.requests.length];
-      if (request === undefined) return reject(new Error('there is nothing to ask'));
+      if (request === undefined) return reject(new Error('the order has no requests'));
       run.asked += 1;
       beganMs = performance.now();
       socket.write(request.bytes);

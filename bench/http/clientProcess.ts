@@ -1,17 +1,17 @@
-// The parent's side of the client process: it drives whichever side of a bench, and what that took of the
-// processors is told with it.
+// Parent's side of the client process: drives one side of a bench and reports the processor time with the
+// result.
 import { median, p99, type Taken } from '../base/measure.ts';
 import { answerOf, ended, forked } from './childAsked.ts';
 import { cpuMsOf } from './cpuTime.ts';
 import type { Order, Told } from './order.ts';
 
-/** Where a side listens, and the processes that serve it. */
+/** Port of a side and its server processes. */
 export interface Side {
   readonly port: number;
   readonly pids: readonly number[];
 }
 
-/** What is asked of a side. */
+/** Requests to send to a side. */
 type Asked = Omit<Order, 'port'>;
 
 export interface Driven extends Told {
@@ -20,9 +20,9 @@ export interface Driven extends Told {
 }
 
 export interface Client extends AsyncDisposable {
-  /** @throws Error with the first answer that had no status of 2xx */
+  /** @throws Error with the first response whose status is not 2xx */
   drive(side: Side, asked: Asked): Promise<Driven>;
-  /** The same where such answers are only counted. */
+  /** Like drive, but only counts such responses. */
   tryAll(side: Side, asked: Asked): Promise<Driven>;
 }
 
@@ -39,14 +39,14 @@ export function openClient(): Client {
       const driven = await tryAll(side, asked);
       const { failure, failures, times } = driven;
       if (failures > 0) throw new Error(`${failures} requests failed, the first with ${failure}`);
-      if (times.length === 0) throw new Error('nothing was answered');
+      if (times.length === 0) throw new Error('no request was answered');
       return driven;
     },
     [Symbol.asyncDispose]: () => ended(child),
   };
 }
 
-/** Processor times of one answer. */
+/** Returns the processor times per answer. */
 const cpuOfAnswer = ({
   cpuMs,
   serverCpuMs,
@@ -56,19 +56,19 @@ const cpuOfAnswer = ({
   clientCpuMs: cpuMs / times.length,
 });
 
-/** A side of a pair where the answers a second count: milliseconds by answers, on all connections. */
+/** Measures a side by throughput: milliseconds per answer over all connections. */
 export const byPace = (driven: Driven): Taken => {
   const { times, tookMs } = driven;
   return { ms: tookMs / times.length, times, ...cpuOfAnswer(driven) };
 };
 
-/** A side of a pair where the median of the answers counts. */
+/** Measures a side by the median of its answers. */
 export const byMedian = (driven: Driven): Taken => {
   const { times } = driven;
   return { ms: median(times), times, ...cpuOfAnswer(driven) };
 };
 
-/** A side of a pair where the slowest of the answers count. */
+/** Measures a side by its slowest answers. */
 export const byP99 = (driven: Driven): Taken => ({
   ...byMedian(driven),
   ms: p99(driven.times),

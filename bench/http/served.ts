@@ -1,5 +1,5 @@
-// Our server as a bench meets it over HTTP: in a process of its own, or in this one where the bench needs
-// its services.
+// Starts our server for HTTP benches: in a separate process, or in this process if the bench needs its
+// services.
 import type { Tapedeck } from '../../app/main.ts';
 import { startBench, tokenOf } from '../base/stored.ts';
 import { answerOf, ended, forked } from './childAsked.ts';
@@ -8,16 +8,16 @@ import type { Client, Side } from './clientProcess.ts';
 export interface ServerOrder {
   readonly folder: string;
   readonly settings: Settings;
-  /** false: nothing happens by itself, such as flushes and compaction. */
+  /** false disables background work, such as flushes and compaction. */
   readonly watch: boolean;
-  /** What other nodes sign with that hand on to it. */
+  /** Signing key of nodes that forward to it. */
   readonly hopKey?: string | undefined;
 }
 
 type Settings = Readonly<Record<string, string>>;
 
 export interface ServerQuestion {
-  readonly ask: 'memory' | 'close';
+  readonly command: 'memory' | 'close';
 }
 
 export interface Begun {
@@ -26,7 +26,7 @@ export interface Begun {
   readonly secret: string;
 }
 
-/** Of series in memory. */
+/** State of the series cache. */
 interface Memory {
   readonly bytes: number;
   readonly hits: number;
@@ -37,34 +37,34 @@ export interface Served extends Begun, Side, AsyncDisposable {
   memory(): Promise<Memory>;
 }
 
-/** What benches of several measures hand on. */
+/** Context of a bench with several measurements. */
 export interface OverHttp {
   readonly client: Client;
   readonly server: Served;
-  /** For files of the bench. */
+  /** Folder for files of the bench. */
   readonly folder: string;
   readonly rows: number;
   readonly pairs: number;
 }
 
-/** Serves a folder that was filled before. */
+/** Serves a filled folder in a separate process. */
 export async function served(order: ServerOrder): Promise<Served> {
   const child = forked('./serverProcess.ts', [JSON.stringify(order)]);
   const begun = await answerOf<Begun>(child);
-  const ask = <Told>(question: ServerQuestion): Promise<Told> => answerOf(child, question);
+  const send = <Result>(request: ServerQuestion): Promise<Result> => answerOf(child, request);
   return {
     ...begun,
     port: portOf(begun.base),
     pids: [child.pid ?? 0],
-    memory: () => ask({ ask: 'memory' }),
+    memory: () => send({ command: 'memory' }),
     [Symbol.asyncDispose]: async () => {
-      await ask({ ask: 'close' });
+      await send({ command: 'close' });
       await ended(child);
     },
   };
 }
 
-/** Fills a folder by a server of this process, ends it, and serves what is there. */
+/** Fills a folder with a server in this process, closes it, and serves the folder in a separate process. */
 export async function serveFilled<Made>(
   folder: string,
   settings: Settings,
@@ -77,7 +77,7 @@ export async function serveFilled<Made>(
   return { server: await served({ folder, settings, watch, hopKey }), made };
 }
 
-/** A server of this process, whose processor time is that of the whole process. */
+/** Describes a server in this process, whose processor time is that of the whole process. */
 export async function servedHere(tapedeck: Tapedeck): Promise<Served> {
   return {
     base: tapedeck.base,

@@ -1,5 +1,4 @@
-// Our server on a filled folder, as a process of its own, in which nothing else runs: what it takes of the
-// processors can be told.
+// Our server on a filled folder, alone in a separate process, so that its processor time can be measured.
 import { startBench, tokenOf } from '../base/stored.ts';
 import { answerParent } from './childAsked.ts';
 import type { Begun, ServerOrder, ServerQuestion } from './served.ts';
@@ -12,7 +11,7 @@ const begun: Begun = {
   secret: await tokenOf(tapedeck, 'secret'),
 };
 answerParent(async (question: ServerQuestion) => {
-  if (question.ask === 'memory') return tapedeck.services.series.cache.state();
+  if (question.command === 'memory') return tapedeck.services.series.cache.state();
   await tapedeck.close();
   return true;
 });

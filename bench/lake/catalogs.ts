@@ -1,5 +1,5 @@
-// One server on PostgreSQL against one on SQLite: pushes, commits of small loads, and hot reads, which memory
-// answers over either. PostgreSQL syncs as it does by default.
+// Measures a server on PostgreSQL against one on SQLite: pushes, commits of small loads, and hot reads, which
+// are answered from memory on both. PostgreSQL syncs commits, as by default.
 import { join } from 'node:path';
 import { Client as Connection } from 'pg';
 import { type Postgres, startPostgres } from '../../test/base/servers/postgres.ts';
@@ -12,7 +12,7 @@ import { type Ratio, ratioOf, type Taken } from '../base/measure.ts';
 import { fillDaily, loadOf, symbolOf } from '../base/stored.ts';
 
 const ROWS = 100_000;
-/** Connections that push or load one thing after the other. */
+/** Connections that push or load sequentially. */
 const CLIENTS = 16;
 const PUSHES = 4_000;
 const LOADS = 30;
@@ -59,7 +59,7 @@ export async function benchCatalogs(folder: string, pairs: number): Promise<read
   ];
 }
 
-/** The process that has all others of PostgreSQL below it. */
+/** Returns the parent process of all PostgreSQL processes. */
 export async function pidOf({ password, port, user }: Postgres): Promise<number> {
   const connection = new Connection({
     host: '127.0.0.1',

@@ -1,5 +1,5 @@
-// What many datasets cost those who ask for one: commits, a page of the list, and the start, beside 5,000
-// datasets of 20 files each and beside 10.
+// Measures the cost of many datasets for requests of one: commits, a page of the list, and the start, with
+// 5,000 datasets of 20 files each and with 10.
 import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
 import type { Tapedeck } from '../../app/main.ts';
@@ -13,12 +13,12 @@ import { send, startBench } from '../base/stored.ts';
 const FEW = 10;
 const MANY = 5_000;
 const FILES_OF_EACH = 20;
-/** Of one measure. */
+/** Rounds per measurement. */
 const ROUNDS = 15;
-/** Datasets of a page. */
+/** Datasets per page. */
 const PAGE = 10;
 
-/** What is asked in a round. */
+/** Builds the request of a round. */
 type Asks = (server: Served, round: number) => Wanted;
 
 export async function benchDatasets(folder: string, pairs: number): Promise<readonly Ratio[]> {
@@ -60,10 +60,10 @@ const oneOf = (request: Wanted) => ({ requests: [request], connections: 1, count
 async function filled(client: Client, folder: string, count: number): Promise<Served> {
   const { server } = await serveFilled(folder, {}, async (making) => {
     await send(making, 'ONE', 'symbol,date,close\nA,2024-01-02,1\n');
-    // One of them: a tier has 5,000.
+    // One dataset exists already, and the tier allows 5,000.
     await makeMany(making, count - 1, FILES_OF_EACH);
   });
-  // What a first list reads of all of them is read once.
+  // The first list reads data of all datasets once; it is not measured.
   await client.drive(server, oneOf(list(server, 0)));
   return server;
 }
@@ -87,7 +87,7 @@ const list: Asks = ({ secret }) => ({
   headers: { authorization: `Bearer ${secret}` },
 });
 
-/** Until it listens, against one bare read of the same tables. */
+/** Measures a start until the server listens, against one bare read of the same tables. */
 async function starts(folder: string, of: string, pairs: number): Promise<Ratio> {
   const bench = { name: `start, ${of}`, target: '<= 3 of a bare read of the catalog', pairs };
   const ratio = await ratioOf(

@@ -1,5 +1,5 @@
-// Ingest of CSV, JSON lines and Parquet, shuffled, validated, deduplicated, durable, and of CSV over HTTP,
-// against bare DuckDB's sorted COPY.
+// Measures durable ingest of shuffled CSV, JSON lines and Parquet with validation and deduplication, and of
+// CSV over HTTP, against bare DuckDB's sorted COPY.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createWorkspace } from '../../store/lake/datasetEdits.ts';
@@ -13,7 +13,7 @@ import { openCore, type Core } from '../../app/core.ts';
 
 const MEGABYTE = 1024 ** 2;
 
-/** How a file of a kind is written and read by bare DuckDB, and what is asked of us. */
+/** How bare DuckDB writes and reads a kind of file, and our target. */
 interface Kind {
   readonly name: string;
   readonly write: string;
@@ -30,7 +30,7 @@ const PARQUET: Kind = {
   target: 'none: the file is typed already',
 };
 
-/** 5,000 symbols x days of OHLCV in random order; `repeats` adds that many equal index values. */
+/** Writes 5,000 symbols x days of OHLCV in random order; `repeats` adds that many duplicate index values. */
 const shuffled = (path: string, rows: number, repeats: number, { write }: Kind): string => `
   COPY (SELECT 'S' || lpad((i % 5000)::VARCHAR, 4, '0') AS symbol,
     (DATE '2000-01-01' + (i // 5000)::INTEGER)::DATE AS date,
@@ -56,7 +56,7 @@ export async function benchIngest(
   return ratios;
 }
 
-/** A CSV that the client process sends, until it is stored. */
+/** Measures a CSV upload of the client process until it is stored. */
 async function measureHttp(folder: string, rows: number, pairs: number): Promise<Ratio> {
   const path = join(folder, 'sent.csv');
   await bareDuckDb(shuffled(path, rows, 0, CSV));
@@ -101,14 +101,14 @@ async function measure(
   await createWorkspace(core.services.lake, 'WS', core.accountId, 0);
   const bare = join(folder, 'bare.parquet');
   const sql = sortedCopy(kind, path, bare);
-  // Weighed in a load of its own: looking at every process 20 times a second costs a fifth of a core.
+  // Memory is measured in a separate load: sampling every process 20 times a second costs a fifth of a core.
   const memory = watchMemory();
   await load(core, path, 'WEIGHED', rows);
   const most = await memory.stop();
   const ratio = await ratioOf(
     { name: `${name} ${rows} rows`, target: kind.target, pairs },
     async (round) => {
-      // Nothing but the load runs here and below.
+      // Only the load runs in this process and its descendants.
       const before = await treeCpuMs([process.pid]);
       const ms = await timed(() => load(core, path, `D${round}`, rows));
       return { ms, times: [ms], cpuMs: (await treeCpuMs([process.pid])) - before };

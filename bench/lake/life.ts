@@ -1,5 +1,5 @@
-// The life of stored data: an append to much against an append to little, corrections against bare
-// DuckDB's own search for their keys, pushes against bare group commits.
+// Measures changes of stored data: an append to a large against one to an empty dataset, corrections against
+// bare DuckDB's search for their keys, pushes against bare group commits.
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,16 +12,16 @@ import { bareDuckDb, inverted, p99, type Pair, type Ratio } from '../base/measur
 import { ratioOf, ratioOfPairs, type Taken } from '../base/measure.ts';
 import { filesOf, fillDaily, loadOf, symbolOf, SYMBOLS } from '../base/stored.ts';
 
-/** Rows of one append, and of one load of corrections. */
+/** Rows per append and per load of corrections. */
 const ROWS = 1_000;
 const PUSH_SECONDS = 12;
 const PUSHES_PER_TICK = 10;
 const TICK_MS = 10;
-/** The times of all pushes. */
+/** Output limit for the times of all pushes. */
 const STDOUT_MAX = 16 * 1024 ** 2;
 
 interface Bench extends OverHttp {
-  /** As it was filled. */
+  /** Files after the fill. */
   readonly files: readonly string[];
 }
 
@@ -45,7 +45,7 @@ export async function benchLife(
   return ratios.map((ratio) => ({ ...ratio, bench: `${ratio.bench}, ${rows} stored` }));
 }
 
-/** One load, from the client process until it is stored. */
+/** Measures one load by the client process until it is stored. */
 export async function loadBy(
   client: Client,
   server: Served,
@@ -130,7 +130,7 @@ interface Pushed {
   readonly pushes: number;
 }
 
-/** Pushes at an even pace, from a process of its own; their p99 counts. */
+/** Pushes at a constant rate from a separate process; measures the p99. */
 export async function pushLoad(
   { base, pids, secret }: Served,
   dataset: string,

@@ -1,6 +1,6 @@
-// A client process that pushes records at an even pace: `pushLoad.ts <base> <token> <dataset> <date>
-// <per second> <seconds>`. Half of them replace. Prints the times of those after the first second,
-// in which connections open and code is compiled.
+// Client process that pushes records at a constant rate: `pushLoad.ts <base> <token> <dataset> <date>
+// <per second> <seconds>`. Half of them replace. Prints the times of pushes after the first second, in which
+// connections open and code is compiled.
 import { Agent, request } from 'node:http';
 import { cpuSince } from '../http/cpuTime.ts';
 import { symbolOf, SYMBOLS } from '../base/stored.ts';

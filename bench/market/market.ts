@@ -1,5 +1,5 @@
-// Market types over HTTP: quote, price and a year of adjusted bars in memory against bare Fastify, and
-// batches of 100 symbols and ten types, from memory and from the files.
+// Measures market types over HTTP: quote, price and a year of adjusted bars in memory against bare Fastify,
+// and batches of 100 symbols and ten types from memory and from files.
 import { join } from 'node:path';
 import type { Tapedeck } from '../../app/main.ts';
 import { dayIn } from '../../query/time/dates.ts';
@@ -22,7 +22,7 @@ const HOT: readonly (readonly [name: string, path: string, target: string])[] = 
   ['chart 1y', '/stock/{symbol}/chart/1y', '>= 0.5'],
   ['data point', '/data-points/{symbol}/QUOTE-LATESTPRICE', '>= 0.6'],
 ];
-/** Securities that are searched, and how often. */
+/** Number of securities to search. */
 const SECURITIES = 100_000;
 const SEARCHES = 1_000;
 const TYPES = 'quote,price,delayed-quote,ohlc,previous,book,stats,chart,historical-prices,company';
@@ -87,7 +87,7 @@ async function fill(tapedeck: Tapedeck): Promise<void> {
   await load(door, 'SPLITS', `symbol,exDate,fromFactor,toFactor\nS0001,${days[300]},1,2\n`);
 }
 
-/** One after the other; cold: none of the symbols was asked for before. */
+/** Requests batches sequentially; cold batches have symbols that were not requested before. */
 async function batches(client: Client, server: Served, kind: 'cold' | 'hot'): Promise<string> {
   const count = kind === 'cold' ? SYMBOLS / IN_BATCH : BATCHES;
   const pathOf = (first: number): string => {
@@ -97,7 +97,7 @@ async function batches(client: Client, server: Served, kind: 'cold' | 'hot'): Pr
   };
   const firsts = Array.from({ length: count }, (_, at) => (kind === 'cold' ? at * IN_BATCH : 0));
   const asked = { requests: gets(firsts.map(pathOf)), connections: 1 };
-  // What is hot was asked for before.
+  // Fills the cache for hot batches.
   if (kind === 'hot') await client.drive(server, { ...asked, count: 1 });
   const taken = byMedian(await client.drive(server, { ...asked, count }));
   const target = kind === 'hot' ? 'p99 <= 50 ms' : 'p99 <= 400 ms';
@@ -107,11 +107,11 @@ async function batches(client: Client, server: Served, kind: 'cold' | 'hot'): Pr
 
 const SYLLABLES = ['ac', 'bel', 'cor', 'dan', 'el', 'fin', 'gra', 'hol', 'in', 'jo', 'kar', 'lim'];
 
-/** Made of four syllables, so that fragments have some hits and not all. */
+/** Builds a name of four syllables, so that fragments match some names but not all. */
 const nameOf = (at: number): string =>
   [1, 12, 144, 1_728].map((step) => SYLLABLES[Math.floor(at / step) % 12] ?? '').join('');
 
-/** One after the other: symbols, beginnings of names, and names with a letter too few. */
+/** Searches sequentially for symbols, prefixes of names, and names with a missing letter. */
 async function searches(client: Client, server: Served): Promise<string> {
   const rows = Array.from({ length: SECURITIES }, (_, at) => `Z${at},${nameOf(at)} ${at} Inc,XNYS`);
   await load(server, 'SYMBOLS', `symbol,name,exchange\n${rows.join('\n')}\n`);
@@ -121,7 +121,7 @@ async function searches(client: Client, server: Served): Promise<string> {
     return `/v1/search/${text}?token=${server.publishable}`;
   };
   const requests = gets(Array.from({ length: SEARCHES }, (_, at) => pathOf(at)));
-  // The first ones bring the names into memory.
+  // The first searches load the names into memory.
   await client.drive(server, { requests, connections: 1, count: 10 });
   const taken = byMedian(await client.drive(server, { requests, connections: 1, count: SEARCHES }));
   const bench = `search of ${SECURITIES} securities`;

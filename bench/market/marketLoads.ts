@@ -1,6 +1,6 @@
-// Days of the market as they come: years of all symbols into the input against the same file into a
-// dataset of no meaning, and one new day of all symbols with little and with much stored before it.
-// Figures of symbols are computed when they are asked for: so keeping them current is asked for, too.
+// Measures market loads: years of all symbols into the market's input against the same file into an ordinary
+// dataset, and one new day of all symbols with few and with many stored records. The new day includes reads,
+// because the figures of symbols are computed on request.
 import { createWriteStream } from 'node:fs';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -13,11 +13,11 @@ import { inverted, type Ratio, ratioOfPairs, type Taken } from '../base/measure.
 import { symbolOf, SYMBOLS } from '../base/stored.ts';
 
 const FIRST = '2008-01-02';
-/** The sessions of 15 years. */
+/** Sessions in 15 years. */
 const DAYS = 3_780;
 const HEAD = 'symbol,date,open,high,low,close,volume\n';
 
-/** @param rows of the years that are loaded; 5,000 symbols have 18.9 million */
+/** @param rows number of rows to load; 5,000 symbols have 18.9 million */
 export async function benchMarketLoads(folder: string, rows: number): Promise<readonly Ratio[]> {
   const nothing = async (): Promise<void> => undefined;
   const { server } = await serveFilled(join(folder, 'loads'), {}, nothing);
@@ -61,7 +61,7 @@ export async function benchMarketLoads(folder: string, rows: number): Promise<re
 const quickest = (rounds: readonly Taken[]): Taken =>
   rounds.reduce((best, round) => (round.ms < best.ms ? round : best));
 
-/** Requests one after the other, which count as one. */
+/** Sends requests sequentially and measures them as one. */
 async function together(
   client: Client,
   server: Served,
@@ -97,7 +97,7 @@ function loadOf({ secret }: Served, dataset: string, file: string): Wanted {
   return { path: `/v1/data/${dataset}?wait=true${index}&token=${secret}`, method: 'POST', file };
 }
 
-/** Quote and stats of ten symbols, which the day has changed. */
+/** Builds a request for quote and stats of ten symbols that the new day changed. */
 function quotesOf({ secret }: Served): Wanted {
   const symbols = Array.from({ length: 10 }, (_, at) => symbolOf(at * 7)).join();
   const query = `symbols=${symbols}&types=quote,stats&token=${secret}`;

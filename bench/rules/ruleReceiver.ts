@@ -1,5 +1,5 @@
-// A receiver of webhooks in a process of its own: tells its port, and then the nanosecond in which each
-// request had arrived, of the clock that all processes of a machine share.
+// Receiver of webhooks in a separate process: reports its port, then the arrival time of each request in
+// nanoseconds of the clock that all processes of a machine share.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 

@@ -1,5 +1,5 @@
-// Rules in a server: how long a tick takes to a local receiver, beside a bare POST; and what 20,000 ticks a
-// second through 10,000 rules do to the reads beside them.
+// Measures rules in a server: the time from a tick to its webhook at a local receiver against a bare POST,
+// and the effect of 20,000 ticks a second through 10,000 rules on concurrent reads.
 import type { ChildProcess } from 'node:child_process';
 import { request } from 'node:http';
 import { join } from 'node:path';
@@ -17,10 +17,10 @@ import { fillDaily, startBench, symbolOf, tokenOf } from '../base/stored.ts';
 const ALERTS = 300;
 const SYMBOLS = 500;
 const DAYS = 250;
-/** With the one of the deliveries as many as an account may hold. */
+/** With the rule of the deliveries, the maximum of an account. */
 const RULES = 9_999;
 const TICKS_A_SECOND = 20_000;
-/** Ticks come so often, those of a millisecond together. */
+/** Interval of ticks; those due in one interval are applied together. */
 const EVERY_MS = 1;
 
 export async function benchRuleServing(folder: string, pairs: number): Promise<readonly Ratio[]> {
@@ -47,7 +47,7 @@ async function post(
   return text;
 }
 
-/** A day of each symbol: without one a rule knows nothing of it. */
+/** Loads a day of each symbol, because a rule needs a bar of its symbol. */
 async function fillBars(tapedeck: Tapedeck): Promise<void> {
   const secret = await tokenOf(tapedeck, 'secret');
   const day = addDays(dayIn(Date.now(), tapedeck.services.settings.zone), -1);
@@ -64,7 +64,7 @@ function tick({ services }: Tapedeck, symbol: string, price: number): void {
   services.streams.board.apply({ ...told, timeMs: Date.now() });
 }
 
-/** One tick after the other, each of another symbol; and as many bare POSTs to the same receiver. */
+/** Measures sequential ticks of different symbols, and as many bare POSTs to the same receiver. */
 async function deliveries(tapedeck: Tapedeck): Promise<Ratio> {
   await using stack = new AsyncDisposableStack();
   const receiver = forked('../ruleReceiver.ts');

@@ -1,5 +1,5 @@
-// The engine of rules beside json-rules-engine: the same rules, the same ticks; and what a tick costs where
-// there are many more rules of other symbols.
+// Measures the rule engine against json-rules-engine with the same rules and ticks, and the cost of a tick
+// with many more rules of other symbols.
 import { Engine } from 'json-rules-engine';
 import { RuleEngine, type RunningRule } from '../../jobs/rules/ruleEngine.ts';
 import { conditionsOf } from '../../query/rules/conditions.ts';
@@ -9,7 +9,7 @@ import { ratioOf, type Ratio } from '../base/measure.ts';
 
 const SYMBOLS = 500;
 const RULES = 10_000;
-/** Ticks of the other engine, which takes a second for so many, and of ours. */
+/** Ticks for json-rules-engine, which takes a second for this many; and for ours. */
 const NAIVE_TICKS = 300;
 const TICKS = 200_000;
 
@@ -55,7 +55,7 @@ function ours(rules: number): RuleEngine {
   return engine;
 }
 
-/** Milliseconds of a tick. */
+/** Returns the milliseconds per tick. */
 function runOurs(engine: RuleEngine, ticks: readonly Tick[]): number {
   const fromMs = monotonicMs();
   for (const [at, { symbol, values }] of ticks.entries()) {
@@ -64,7 +64,9 @@ function runOurs(engine: RuleEngine, ticks: readonly Tick[]): number {
   return (monotonicMs() - fromMs) / ticks.length;
 }
 
-/** As its documents have it: an engine for each symbol, so that it runs no rule of another. */
+/**
+ * Builds an engine per symbol, as its documentation recommends, so that it runs no rules of other symbols.
+ */
 function theirs(): ReadonlyMap<string, Engine> {
   const engines = new Map<string, Engine>();
   for (let at = 0; at < RULES; at += 1) {

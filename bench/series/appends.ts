@@ -1,4 +1,4 @@
-// Cold series after a year of daily appends with compaction as it runs, against bare DuckDB over the
+// Measures cold series after a year of daily appends with normal compaction, against bare DuckDB over the
 // same files and over one file of the same records.
 import { join } from 'node:path';
 import type { Tapedeck } from '../../app/main.ts';
@@ -13,7 +13,7 @@ import { coldReads, keysOf, LASTS, READ_NOTE } from './series.ts';
 const APPENDS = 250;
 const DATASET = 'D';
 const DAY_MS = 86_400_000;
-/** After the last day that a filled dataset of any size has. */
+/** Later than the last day of a filled dataset of any size. */
 const FIRST_DAY_MS = Date.UTC(2040, 0, 1);
 
 export async function benchAppends(
@@ -26,7 +26,7 @@ export async function benchAppends(
     await appendYear(tapedeck);
     return filesOf(tapedeck, DATASET);
   };
-  // What the timers would do is done after each append: a day has room for it.
+  // Upkeep runs after each append instead of by timers: in a real day there is enough time for it.
   const { made: files, server } = await serveFilled(join(folder, 'appends'), {}, fill, false);
   await using stack = new AsyncDisposableStack();
   stack.use(server);

@@ -1,16 +1,16 @@
-// The parent's side of bare reads.
+// Parent's side of bare reads.
 import { answerOf, ended, forked } from '../http/childAsked.ts';
 import { median, type Taken } from '../base/measure.ts';
 
 export interface BareRead {
   readonly files: readonly string[];
   readonly keys: readonly string[];
-  /** Records of each key. */
+  /** Records per key. */
   readonly last: number;
 }
 
 export interface BareReader extends AsyncDisposable {
-  /** The median of the reads, with the milliseconds of each. */
+  /** Returns the median of the reads and the milliseconds of each. */
   read(wanted: BareRead): Promise<Taken>;
 }
 

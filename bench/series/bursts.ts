@@ -1,5 +1,6 @@
-// Bursts of first reads: so many connections ask at once for the last records of keys that no memory has.
-// Nobody else is on the server, so each refusal is a fault; then a second account reads beside them.
+// Measures bursts of first reads: many connections concurrently request the last records of keys that are not
+// cached. The server has no other load, so each refusal is a fault. Then a second account reads beside a
+// burst.
 import { join } from 'node:path';
 import type { Tapedeck } from '../../app/main.ts';
 import { createWorkspace } from '../../store/lake/datasetEdits.ts';
@@ -11,18 +12,18 @@ import { fillDaily, symbolOf } from '../base/stored.ts';
 
 const CONNECTIONS = [250, 1_000, 2_000] as const;
 const KEYS = [200, 2_000] as const;
-/** Records of a read. */
+/** Records per read. */
 const LAST = 30;
-/** Reads of the second account, one after the other. */
+/** Sequential reads of the second account. */
 const BESIDE = 200;
 
 interface Place {
   readonly folder: string;
-  /** Of the second account. */
+  /** Token of the second account. */
   readonly token: string;
 }
 
-/** A line for each number of connections and keys, each on a server that just started. */
+/** Returns a line for each number of connections and keys, each measured on a newly started server. */
 export async function benchBursts(folder: string, rows: number): Promise<readonly string[]> {
   const place = join(folder, 'bursts');
   const { made: token, server } = await serveFilled(place, {}, async (tapedeck) => {
@@ -44,7 +45,7 @@ export async function benchBursts(folder: string, rows: number): Promise<readonl
 const fromStart = ({ folder }: Place): Promise<Served> =>
   served({ folder, settings: {}, watch: true });
 
-/** What a second account waits for its reads alone, and while the first one's burst is answered. */
+/** Measures reads of a second account alone and beside a burst of the first. */
 async function benchBeside(place: Place): Promise<readonly string[]> {
   const alone = await beside(place, () => Promise.resolve());
   const both = await beside(place, async (server) => {
@@ -82,7 +83,7 @@ async function burst(server: Served, connections: number, keys: number): Promise
 const pathsOf = (workspace: string, keys: readonly string[], token: string): readonly string[] =>
   keys.map((key) => `/v1/data/${workspace}/D/${key}?last=${LAST}&token=${token}`);
 
-/** A token of a second account with a dataset of its own: as many keys as it reads, of 250 days each. */
+/** Creates a second account with a dataset of 250 days for each key that it reads; returns its token. */
 async function secondAccount({ base, services }: Tapedeck): Promise<string> {
   const accountId = await services.accounts.createAccount('second', 'scale');
   await createWorkspace(services.lake, 'W2', accountId, 0);

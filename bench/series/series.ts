@@ -1,5 +1,5 @@
-// Cold series reads through the whole door, over HTTP with auth and metering, against bare DuckDB in a
-// process of its own over the same files: one key's window of each request.
+// Measures cold series reads over HTTP with authentication and metering, against bare DuckDB in a separate
+// process over the same files. Each request reads the window of one key.
 import { join } from 'node:path';
 import { byMedian, type Client, openClient } from '../http/clientProcess.ts';
 import { gets } from '../http/order.ts';
@@ -8,10 +8,10 @@ import { inverted, type Ratio, ratioOf, type Taken } from '../base/measure.ts';
 import { filesOf, fillDaily, symbolOf, SYMBOLS } from '../base/stored.ts';
 import { openBareReader } from './bareReadsProcess.ts';
 
-/** Requests of a measurement; each has a symbol of its own, so that nothing is answered twice. */
+/** Requests per measurement; each has a different symbol, so that no answer repeats. */
 const REQUESTS = 200;
 
-/** Records of a read. */
+/** Records per read. */
 export const LASTS = [1, 30, 252] as const;
 
 export const READ_NOTE =
@@ -52,7 +52,7 @@ interface Read {
   readonly dataset: string;
 }
 
-/** The last records of one key after another over HTTP; `more` is added to the query. */
+/** Reads the last records of one key after another over HTTP; `more` is appended to the query. */
 export async function coldReads(
   { client, dataset, server }: Read,
   last: number,
@@ -64,6 +64,6 @@ export async function coldReads(
   return byMedian(await client.drive(server, { requests, connections: 1, count: keys.length }));
 }
 
-/** Keys of the reads of a round: none twice. */
+/** Returns the distinct keys of a round. */
 export const keysOf = (round: number, symbols = SYMBOLS): readonly string[] =>
   Array.from({ length: REQUESTS }, (_, at) => symbolOf((at * 7919 + round * 104_729) % symbols));

@@ -1,5 +1,5 @@
-// What each thing costs with twenty times as much stored: two datasets of one shape in one server,
-// every measure taken of both in turn. Printed as a Markdown table.
+// Measures the cost of operations with twenty times as many stored records: two datasets of the same shape in
+// one server, measured alternately. Prints a Markdown table.
 import { join } from 'node:path';
 import { bringIn, keepBusy, pathsOf } from '../hot/hotReads.ts';
 import { byMedian, byP99, byPace, type Client, openClient } from '../http/clientProcess.ts';
@@ -10,9 +10,9 @@ import { answersOf, median, type Taken } from '../base/measure.ts';
 import { fillDaily, symbolOf } from '../base/stored.ts';
 import { coldReads, keysOf, LASTS } from './series.ts';
 
-/** The larger dataset has so many times the records of the smaller. */
+/** Ratio of the records of the larger to those of the smaller dataset. */
 const TIMES = 20;
-/** So few that a key of the smaller dataset has 252 records too. */
+/** Few enough that a key of the smaller dataset also has 252 records. */
 const SYMBOLS = 2_500;
 const ROWS = 1_000;
 const PUSHES = 300;
@@ -20,7 +20,7 @@ const PUSHES = 300;
 interface Filled {
   readonly dataset: string;
   readonly days: number;
-  /** The version that holds what it was filled with. */
+  /** Version after the fill. */
   readonly snapshot: number;
 }
 
@@ -58,7 +58,7 @@ export async function benchSizes(
     `| what | ${few} stored, ms (p50 / p99 / CPU) | ${rows} stored, ms (p50 / p99 / CPU) | ratio |`,
     '|---|---|---|---|',
   ];
-  // Reads come before what changes the files; the older version is read after.
+  // Reads run before the operations that change files; reads of the older version run after them.
   for (const [name, measure] of ROWS_OF_TABLE) {
     lines.push(await lineOf(name, measure, small, large, pairs));
   }
@@ -87,7 +87,7 @@ async function lineOf(
   return `| ${name} | ${cells.join(' | ')} |`;
 }
 
-/** The figure that the ratio is made of, and what the answers took. */
+/** Formats the figure used for the ratio and the times of the answers. */
 function cellOf(rounds: readonly Taken[]): string {
   const { cpuMs = 0, p50 = 0, p99 = 0 } = answersOf(rounds);
   const answers = [p50, p99, cpuMs].map(spelled).join(' / ');
@@ -96,7 +96,7 @@ function cellOf(rounds: readonly Taken[]): string {
 
 const spelled = (ms: number): string => ms.toFixed(ms < 1 ? 3 : 1);
 
-/** By answers, from memory; the first round brings the series there. */
+/** Measures throughput of reads from memory; the first round fills the cache. */
 async function hotReads(
   { client, dataset, days, server }: Stored,
   records: number,
@@ -112,7 +112,7 @@ const dayOf = (firstMs: number, day: number): string =>
   new Date(firstMs + day * 86_400_000).toISOString().slice(0, 10);
 
 const STORED_FROM = Date.UTC(2000, 0, 1);
-/** After the last stored day. */
+/** Later than the last stored day. */
 const NEW_FROM = Date.UTC(2040, 0, 1);
 
 const append: Measure = ({ client, dataset, server }, round) => {
@@ -129,7 +129,7 @@ const correct: Measure = ({ client, dataset, days, server }, round) => {
   return loadBy(client, server, dataset, `symbol,date,close\n${lines.join('\n')}\n`);
 };
 
-/** One after the other: what a push costs that meets no other. */
+/** Sequential pushes, without contention. */
 const pushes = ({ dataset, days, server }: Stored, round: number): readonly Wanted[] =>
   Array.from({ length: PUSHES }, (_, at) => {
     const date = dayOf(STORED_FROM, (at * 13 + round) % days);

@@ -1,7 +1,7 @@
-// The speed of the SQL door: forty queries over trades and quotes, over HTTP with a publishable token
-// and metering, against bare DuckDB in its own process that runs the same text over the same files with
-// the same memory, threads and priority. Bare fetches small answers as JSON text and copies large ones
-// to a CSV file. Answers are compared before they are timed.
+// Measures the SQL endpoint: forty queries over trades and quotes, over HTTP with a publishable token and
+// metering, against bare DuckDB in a separate process that runs the same text over the same files with the
+// same memory, threads and priority. Bare DuckDB fetches small results as JSON text and copies large ones to
+// a CSV file. Results are compared before they are timed.
 import { join } from 'node:path';
 import { openClient } from '../http/clientProcess.ts';
 import { serveFilled } from '../http/served.ts';
@@ -12,15 +12,15 @@ import { type BenchQuery, QUERIES } from './sqlQueries.ts';
 import { rowsIn } from './sqlRows.ts';
 import { type Bare, bareOver, type Door, openBare, openDoor } from './sqlSides.ts';
 
-/** Bare milliseconds from which a query is judged by its ratio; a shorter one by its overhead. */
+/** Bare milliseconds from which the target is a ratio; for shorter queries it is an overhead. */
 const LONG_MS = 10;
 const RATIO_MOST = 1.15;
 const NEW_MOST_MS = 2;
 const SEEN_MOST_MS = 1;
-/** Shorter queries are asked so many times in a round, and their median counts. */
+/** Shorter queries are repeated in a round; their median is used. */
 const REPEATED_BELOW_MS = 20;
 const REPEATS = 9;
-/** Of longer ones it makes no difference whether their text was seen before. */
+/** For longer queries it makes no difference whether the text was seen before. */
 const SEEN_BELOW_MS = 100;
 
 export async function benchSql(
@@ -28,7 +28,7 @@ export async function benchSql(
   rows: number,
   pairs: number,
 ): Promise<readonly string[]> {
-  // What is measured is a query, not its answer in memory.
+  // The cache is off, because queries are measured, not cached results.
   const settings = { TAPEDECK_SQL_TIMEOUT: '300000', TAPEDECK_SQL_CACHE: '0' };
   const place = join(folder, 'sql');
   const { made, server } = await serveFilled(place, settings, async (tapedeck) => {
@@ -57,11 +57,11 @@ interface Timed {
   readonly bareMs: number;
   readonly newMs: number;
   readonly seenMs: number;
-  /** Medians of pairs: our time by the bare one, and what it is more. */
+  /** Medians of pairs: our time divided by the bare time, and the differences. */
   readonly ratio: number;
   readonly newOverMs: number;
   readonly seenOverMs: number;
-  /** What the answers took: of bare, with a new text, and with one that was seen. */
+  /** Times of the answers: bare, with a new text, and with a seen text. */
   readonly sides: readonly ReturnType<typeof answersOf>[];
 }
 
@@ -87,7 +87,7 @@ async function speedOf(door: Door, bare: Bare, pairs: number): Promise<readonly 
   return [...lines, '', ...summaryOf(all), ...faults];
 }
 
-/** The number of rows of both answers; or what is wrong. */
+/** Returns the number of rows of both results, or a description of the difference. */
 async function checkedRows({ sql }: BenchQuery, door: Door, bare: Bare): Promise<number | string> {
   const ours = await door.answer(sql, 'jsonl');
   if (ours.status !== 200) return `refused with ${ours.status} ${ours.body.toString()}`;
@@ -98,7 +98,7 @@ async function checkedRows({ sql }: BenchQuery, door: Door, bare: Bare): Promise
 }
 
 let texts = 0;
-/** The same query in a text that was never seen. */
+/** Returns the query with a comment that makes its text new. */
 const unseen = (sql: string): string => `${sql} -- ${(texts += 1)}`;
 
 async function timesOf(
@@ -116,17 +116,17 @@ async function timesOf(
   const repeats = first < REPEATED_BELOW_MS ? REPEATS : 1;
   const times = (text: () => string): readonly string[] => Array.from({ length: repeats }, text);
   const bareSide = (): Promise<Taken> => bare.time(sql, how, repeats);
-  const made = (): Promise<Taken> =>
+  const runNew = (): Promise<Taken> =>
     door.time(
       times(() => unseen(sql)),
       format,
     );
-  const known = (): Promise<Taken> =>
+  const runSeen = (): Promise<Taken> =>
     door.time(
       times(() => sql),
       format,
     );
-  const sides = [bareSide, made, ...(first < SEEN_BELOW_MS ? [known] : [])];
+  const sides = [bareSide, runNew, ...(first < SEEN_BELOW_MS ? [runSeen] : [])];
   const rounds: (readonly Taken[])[] = [];
   for (let round = 0; round <= pairs; round += 1) {
     const taken: Taken[] = [];
@@ -136,22 +136,22 @@ async function timesOf(
     }
     if (round > 0) rounds.push(taken);
   }
-  const of = (map: (times: { bare: number; made: number; known: number }) => number): number =>
+  const of = (map: (times: { bare: number; fresh: number; seen: number }) => number): number =>
     median(
       rounds.map((taken) => {
-        const [bareMs = 0, madeMs = 0, knownMs = madeMs] = taken.map(({ ms }) => ms);
-        return map({ bare: bareMs, made: madeMs, known: knownMs });
+        const [bareMs = 0, newMs = 0, seenMs = newMs] = taken.map(({ ms }) => ms);
+        return map({ bare: bareMs, fresh: newMs, seen: seenMs });
       }),
     );
   return {
     query,
     rows,
     bareMs: of((times) => times.bare),
-    newMs: of((times) => times.made),
-    seenMs: of((times) => times.known),
-    ratio: of((times) => times.made / times.bare),
-    newOverMs: of((times) => times.made - times.bare),
-    seenOverMs: of((times) => times.known - times.bare),
+    newMs: of((times) => times.fresh),
+    seenMs: of((times) => times.seen),
+    ratio: of((times) => times.fresh / times.bare),
+    newOverMs: of((times) => times.fresh - times.bare),
+    seenOverMs: of((times) => times.seen - times.bare),
     sides: sides.map((_, place) => answersOf(rounds.flatMap((taken) => taken[place] ?? []))),
   };
 }
@@ -183,15 +183,15 @@ function summaryOf(all: readonly Timed[]): readonly string[] {
   const mean = (of: readonly Timed[], value: (timed: Timed) => number): string =>
     Math.exp(of.reduce((sum, timed) => sum + Math.log(value(timed)), 0) / of.length).toFixed(2);
   const longest = count(long, holds);
-  const made = count(short, ({ newOverMs }) => newOverMs <= NEW_MOST_MS);
-  const known = count(short, ({ seenOverMs }) => seenOverMs <= SEEN_MOST_MS);
+  const withinNew = count(short, ({ newOverMs }) => newOverMs <= NEW_MOST_MS);
+  const withinSeen = count(short, ({ seenOverMs }) => seenOverMs <= SEEN_MOST_MS);
   const middle = (value: (timed: Timed) => number): string => median(short.map(value)).toFixed(2);
   return [
-    `${all.length} of ${QUERIES.length} queries were answered alike.`,
+    `${all.length} of ${QUERIES.length} queries had equal results.`,
     `${LONG_MS} ms and more of bare time: ${longest} at a ratio of at most ${RATIO_MOST}; geometric` +
       ` mean ${mean(long, ({ ratio }) => ratio)}.`,
-    `Shorter: ${made} at most ${NEW_MOST_MS} ms more with a new text (median` +
-      ` ${middle(({ newOverMs }) => newOverMs)}), ${known} at most ${SEEN_MOST_MS} ms more with a text` +
+    `Shorter: ${withinNew} at most ${NEW_MOST_MS} ms more with a new text (median` +
+      ` ${middle(({ newOverMs }) => newOverMs)}), ${withinSeen} at most ${SEEN_MOST_MS} ms more with a text` +
       ` seen before (median ${middle(({ seenOverMs }) => seenOverMs)}); geometric means of the ratios` +
       ` ${mean(short, ({ newMs, bareMs }) => newMs / bareMs)} and` +
       ` ${mean(short, ({ seenMs, bareMs }) => seenMs / bareMs)}.`,

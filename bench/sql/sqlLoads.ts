@@ -1,5 +1,5 @@
-// A million rows out of the SQL door in each format, against bare COPY; and series reads beside many
-// queries at once.
+// Measures a million rows from the SQL endpoint in each format against bare COPY, and series reads beside
+// many concurrent queries.
 import { byP99, type Client, openClient } from '../http/clientProcess.ts';
 import { gets, type Wanted } from '../http/order.ts';
 import type { Served } from '../http/served.ts';
@@ -12,7 +12,7 @@ import type { Bare, Door } from './sqlSides.ts';
 const ROWS = 1_000_000;
 const TOO_LARGE = 413;
 
-/** Our format, what bare copies to, and the target: bare time by ours. */
+/** Our format, the format of bare COPY, and the target: bare time divided by ours. */
 const FORMATS: readonly (readonly [string, BareHow, string])[] = [
   ['csv', 'copy csv', '>= 0.8'],
   ['json', 'copy json', '>= 0.8'],
@@ -52,7 +52,7 @@ async function outOf(
   return { ...ratio, note: `${refused}${(bytes / 1e6).toFixed(1)} MB` };
 }
 
-/** A million rows, or half of them, or half of those: as many as one answer may have. */
+/** Halves a million rows until one response may have them. */
 async function mostRows(
   door: Door,
   format: string,
@@ -69,7 +69,7 @@ const QUERIES_AT_ONCE = 32;
 const READS_AT_ONCE = 4;
 const SERIES = 500;
 
-/** p99 of series reads alone and beside 32 queries at once: of reads from memory and from files. */
+/** Measures the p99 of series reads from memory and from files, alone and beside 32 concurrent queries. */
 export async function besideSeries(client: Client, server: Served): Promise<readonly string[]> {
   const { publishable: token } = server;
   const queries = gets(
@@ -95,7 +95,7 @@ async function beside(
   queries: readonly Wanted[],
   kind: string,
 ): Promise<Ratio> {
-  // The queries have a client of their own: those of the reads are timed.
+  // The queries have a separate client, because the reads are timed.
   await using other = openClient();
   const reading = { requests: reads, connections: READS_AT_ONCE, seconds: SECONDS };
   const querying = { requests: queries, connections: QUERIES_AT_ONCE, seconds: SECONDS + 2 };

@@ -1,16 +1,16 @@
-// Rows of an answer as something that two answers can be compared by, whatever their order.
+// Hashes the rows of a result independently of their order, to compare two results.
 import { createHash } from 'node:crypto';
 
 export interface Rows {
   readonly count: number;
   readonly hash: string;
-  /** The first of them, in their order, to look at where two answers differ. */
+  /** The first row in sorted order, to show when two results differ. */
   readonly first: string;
 }
 
-/** Two threads add in another order each time: the digits that are certain are compared. */
+/** Only certain digits are compared, because two threads add in a different order each time. */
 const DIGITS = 6;
-/** A sum that should be nothing. */
+/** Smaller sums are treated as zero. */
 const NOTHING = 1e-9;
 
 /** @param body JSON lines */

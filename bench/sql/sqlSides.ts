@@ -1,4 +1,4 @@
-// The two sides of the speed suite: the SQL door over HTTP, and bare DuckDB in its process.
+// The two sides of the SQL bench: the SQL endpoint over HTTP, and bare DuckDB in its process.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import type { BareAnswer, BareHow, BareOpen, BareRequest } from './bareSql.ts';
 import { DATASETS } from './sqlData.ts';
 import type { Rows } from './sqlRows.ts';
 
-/** As the SQL pool of the server has them. */
+/** Settings of the server's SQL pool. */
 const THREADS = 2;
 const NICENESS = 5;
 
@@ -21,11 +21,11 @@ interface Answered {
   readonly body: Buffer;
 }
 
-/** The door, asked with a publishable token. */
+/** Client of the SQL endpoint with a publishable token. */
 export interface Door {
-  /** The answer itself; nothing of it is measured. */
+  /** Returns the response, without measuring it. */
   readonly answer: (sql: string, format: string) => Promise<Answered>;
-  /** The client process asks the texts one after the other over one connection; their median. */
+  /** Returns the median of the texts, which the client process sends sequentially over one connection. */
   readonly time: (texts: readonly string[], format: string) => Promise<Taken>;
 }
 
@@ -34,7 +34,7 @@ export function openDoor(client: Client, server: Served): Door {
   const pathOf = (format: string): string => `/v1/sql-query/WS?format=${format}`;
   return {
     answer: async (sql, format) => {
-      // As it comes from the server: fetch would ask for compressed bytes.
+      // Requests uncompressed bytes, because fetch accepts compressed ones by default.
       const plain = { ...headers, 'accept-encoding': 'identity' };
       const asked = { method: 'POST', headers: plain, body: sql };
       const answer = await fetch(`${server.base}${pathOf(format)}`, asked);
@@ -50,13 +50,13 @@ export function openDoor(client: Client, server: Served): Door {
 }
 
 export interface Bare {
-  /** A statement again and again, as its process measures it; the median. */
+  /** Returns the median of repeated runs of a statement, measured in its process. */
   readonly time: (sql: string, how: BareHow, times?: number) => Promise<Taken>;
   readonly rows: (sql: string) => Promise<Rows>;
   readonly close: () => void;
 }
 
-/** The files of the datasets, with the memory, threads and priority of our children. */
+/** Files of the datasets, with the memory and threads of our child processes. */
 type BareOver = Omit<BareOpen, 'folder'>;
 
 export async function bareOver(tapedeck: Tapedeck): Promise<BareOver> {
@@ -72,7 +72,7 @@ export async function bareOver(tapedeck: Tapedeck): Promise<BareOver> {
   return { kind: 'open', tables, memoryBytes, spillBytes, threads: THREADS };
 }
 
-/** Bare DuckDB in its process. */
+/** Starts bare DuckDB in its process. */
 export async function openBare(over: BareOver, folder: string): Promise<Bare> {
   await mkdir(folder, { recursive: true });
   const child = fork(new URL('./bareSql.ts', import.meta.url), [], { serialization: 'advanced' });

@@ -1,8 +1,8 @@
-// Readers of streams, as a process of their own that is told what to wait for.
+// Parent's side of a process of stream readers.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 
-/** A process of many readers, all of them connected. */
+/** Starts a process of readers and waits until all are connected. */
 export async function readersOf(
   port: number,
   path: string,
@@ -17,14 +17,14 @@ export async function readersOf(
 }
 
 export interface Heard {
-  /** Of how late messages are, in milliseconds. */
+  /** Delay of messages in milliseconds. */
   readonly p50: number;
   readonly p99: number;
   /** Processor time of the readers. */
   readonly cpuMs: number;
 }
 
-/** Tells the readers what to wait for, and when they know it, how to wait until they have it. */
+/** Sends the expected number of messages to the readers; returns a function that waits for the result. */
 export async function expecting(
   listeners: ChildProcess,
   messages: number,

@@ -1,5 +1,5 @@
-// A day of 100 million messages, an hour of it in a minute, with reads beside it: what the streams do to
-// them, and whether every message arrives.
+// Streams a day of 100 million messages at the pace of an hour per minute, with concurrent reads. Measures
+// the effect on the reads, and that every message arrives.
 import { join } from 'node:path';
 import type { Tapedeck } from '../../app/main.ts';
 import { bringIn, keepBusy, pathsOf, SECONDS } from '../hot/hotReads.ts';
@@ -13,15 +13,15 @@ const MESSAGES_OF_DAY = 100_000_000;
 const SPEED = 60;
 const READERS = 200;
 const SYMBOLS = 100;
-/** Readers of one symbol. */
+/** Readers per symbol. */
 const OF_SYMBOL = READERS / 10;
-/** Ticks come so often, those of a turn together. */
+/** Interval of ticks; those due in one interval are applied together. */
 const EVERY_MS = 1;
 const STORED = { symbols: 500, days: 250, records: 30 };
 
-/** Messages of a second at that speed: 69,444. */
+/** Messages per second at that speed: 69,444. */
 const A_SECOND = (MESSAGES_OF_DAY / 86_400) * SPEED;
-/** Longer than a client process drives the reads. */
+/** Longer than one drive of the reads. */
 const SECONDS_OF_TICKS = SECONDS + 2;
 const TICKS = Math.floor((A_SECOND / OF_SYMBOL) * SECONDS_OF_TICKS);
 
@@ -40,7 +40,7 @@ export async function benchStreamDay(folder: string, pairs: number): Promise<rea
   const late: number[] = [];
   for (let pair = 0; pair < pairs; pair += 1) {
     const bare = byP99(await keepBusy(client, server, paths));
-    // All of them arrive, or this waits for ever.
+    // Never resolves unless all messages arrive.
     const done = await expecting(readers, TICKS * OF_SYMBOL);
     const told = ticking(tapedeck);
     rounds.push({ ours: byP99(await keepBusy(client, server, paths)), bare });
@@ -60,7 +60,7 @@ export async function benchStreamDay(folder: string, pairs: number): Promise<rea
   return [{ ...ratioOfPairs(bench, rounds), note }];
 }
 
-/** All ticks of a time, at their pace. */
+/** Applies all ticks of a round at their pace. */
 async function ticking({ services }: Tapedeck): Promise<void> {
   const perSecond = TICKS / SECONDS_OF_TICKS;
   const began = performance.now();

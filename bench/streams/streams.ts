@@ -1,5 +1,5 @@
-// Streams against one write for each message and reader: as many messages as both can, and how late they are
-// at a tenth of what the plain way can; and what an idle reader takes.
+// Measures streams against one write per message and reader: the maximum throughput of both, the delay at a
+// tenth of the simple way's throughput, and the memory of an idle reader.
 import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { cpuSince } from '../http/cpuTime.ts';
@@ -10,10 +10,10 @@ import { expecting, type Heard, readersOf } from './readers.ts';
 
 const READERS = 1_000;
 const SYMBOLS = 100;
-/** Readers of one symbol. */
+/** Readers per symbol. */
 const OF_SYMBOL = READERS / 10;
 const TICKS = 10_000;
-/** Ticks of one turn of the loop. */
+/** Ticks per turn of the event loop. */
 const BURST = 100;
 const LATE_SECONDS = 4;
 const IDLE = 10_000;
@@ -57,7 +57,7 @@ export async function benchStreams(
     const took = { bare: await fastest(theirs), ours: await fastest(ours) };
     if (round > 0) rounds.push(took);
   }
-  // A tenth of what there is in a second.
+  // A tenth of the simple way's throughput per second.
   const perSecond = 100 / median(rounds.map(({ bare }) => bare.ms));
   const late = { theirs: await lateness(theirs, perSecond), ours: await lateness(ours, perSecond) };
   for (const side of [ours, theirs]) side.listeners.kill();
@@ -90,7 +90,7 @@ export async function benchStreams(
   ];
 }
 
-/** Until all readers have everything, for each message. */
+/** Measures the time per message until all readers have all messages. */
 async function fastest({ listeners, publish }: Side): Promise<Taken> {
   const done = await expecting(listeners, TICKS * OF_SYMBOL);
   const spent = process.cpuUsage();
@@ -106,7 +106,7 @@ async function fastest({ listeners, publish }: Side): Promise<Taken> {
   return { ms: tookMs / TICKS, cpuMs: cpuSince(spent) / TICKS, clientCpuMs };
 }
 
-/** How late messages are at a rate, and what the readers take. */
+/** Measures the delay of messages at a rate, and the readers' processor time. */
 async function lateness({ listeners, publish }: Side, perSecond: number): Promise<Heard> {
   const ticks = Math.floor(perSecond * LATE_SECONDS);
   const done = await expecting(listeners, ticks * OF_SYMBOL);
@@ -119,7 +119,7 @@ async function lateness({ listeners, publish }: Side, perSecond: number): Promis
   return done();
 }
 
-/** Memory of this process for each reader that hears nothing. */
+/** Measures the memory of this process per idle reader. */
 async function idleBytes(
   port: number,
   { services }: Awaited<ReturnType<typeof startBench>>,

@@ -1,6 +1,5 @@
-// What a commit takes, and how soon connections that listen have heard of one: PostgreSQL's own, with
-// its sync.
-// Where PostgreSQL is not, SQLite's commit.
+// Measures a synced PostgreSQL commit and the delay until listening connections are notified of one. Without
+// PostgreSQL it measures SQLite's commit.
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Client } from 'pg';
@@ -12,9 +11,9 @@ import { median, p99 } from '../../base/measure.ts';
 export interface Catalog {
   readonly commitP50: number;
   readonly commitP99: number;
-  /** Processor time of PostgreSQL for one; SQLite's is that of its server. */
+  /** Processor time of PostgreSQL per commit; 0 for SQLite, whose time is that of the server. */
   readonly commitCpu: number;
-  /** From the beginning of a commit that tells until the last of LISTENERS has heard; SQLite has none. */
+  /** From the start of a notifying commit until the last listener is notified; undefined for SQLite. */
   readonly heardP50?: number;
   readonly heardP99?: number;
 }
@@ -23,7 +22,7 @@ const LISTENERS = 7;
 const COMMITS = 500;
 const TABLE = 'CREATE TABLE commits (at INTEGER, line TEXT)';
 
-/** @param catalogPid PostgreSQL's first process, where there is one */
+/** @param catalogPid PostgreSQL's parent process, if any */
 export const measureCatalog = (
   folder: string,
   postgres: Postgres | undefined,

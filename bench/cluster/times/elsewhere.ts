@@ -1,5 +1,5 @@
-// Two real nodes over PostgreSQL and a bucket: what reads that memory answers take of the node that does not
-// serve, and of the one that serves meanwhile, which is told of each.
+// Measures two real nodes over PostgreSQL and a bucket: the processor time of reads from memory at the replica,
+// and meanwhile at the serving node, which receives a report of each.
 import { served, TOKENS } from '../../../test/soak/crash/rounds/killable.ts';
 import { type Node, nodesOver, ready } from '../../../test/soak/crash/nodes/nodes.ts';
 import { lakeInBucket } from '../../../test/store/bucket/lakeInBucket.ts';
@@ -12,16 +12,16 @@ import { type Spent, spentOf } from './processorTimes.ts';
 
 const CLIENTS = 12;
 const SECONDS = 4;
-/** Of one time that warms up, at least twice, until an answer takes no less than the time before. */
+/** Warm-up rounds, at least two, until an answer is not faster than in the round before. */
 const WARM_SECONDS = 2;
 const WARM_MOST = 10;
 const STEADY = 0.9;
-/** And until no more than so many are handed on. */
+/** The warm-up also lasts until at most this share is forwarded. */
 const HANDED_ON_MOST = 0.01;
 const SETTINGS = { TAPEDECK_RATE_LIMIT: 'off' };
 
 export const NOT_HERE =
-  'PostgreSQL or Swift is not here: what nodes answer themselves is not measured';
+  'PostgreSQL or Swift is not installed: reads at replicas are not measured';
 
 export interface TwoNodes extends AsyncDisposable {
   readonly client: Client;
@@ -31,19 +31,19 @@ export interface TwoNodes extends AsyncDisposable {
   readonly requests: readonly Wanted[];
 }
 
-/** Processor time of one answer, in milliseconds. */
+/** Processor time per answer in milliseconds. */
 export interface Elsewhere {
-  /** The same reads at the node that serves. */
+  /** The same reads at the serving node. */
   readonly serving: Spent;
   /** At the other node. */
   readonly own: Spent;
-  /** Of the loop of the node that serves, for one that the other answered. */
+  /** Loop time of the serving node per read that the other node answered. */
   readonly report: number;
-  /** Of those that were asked of the other node, the share that it handed on all the same. */
+  /** Share of the reads that the other node forwarded nevertheless. */
   readonly handedOn: number;
 }
 
-/** @param rows of the dataset that is read; undefined where a service is not here */
+/** Returns undefined if a service is not installed. @param rows rows of the dataset to read */
 export async function openTwoNodes(rows: number): Promise<TwoNodes | undefined> {
   await using stack = new AsyncDisposableStack();
   const [postgres, swift] = await Promise.all([startPostgres('fsync = on\n'), startSwift()]);
@@ -71,7 +71,7 @@ export async function openTwoNodes(rows: number): Promise<TwoNodes | undefined> 
   };
 }
 
-/** Undefined where a service is not here. */
+/** Returns undefined if a service is not installed. */
 export async function measureElsewhere(rows: number): Promise<Elsewhere | undefined> {
   const nodes = await openTwoNodes(rows);
   if (nodes === undefined) return undefined;
@@ -99,7 +99,7 @@ interface HandedOn {
   readonly handedOn: number;
 }
 
-/** Until memory answers. */
+/** Repeats the reads until they are answered from memory. */
 async function warmUp(drive: () => Promise<Hot & HandedOn>): Promise<void> {
   let before = Infinity;
   for (let round = 0; round < WARM_MOST; round += 1) {
@@ -112,7 +112,7 @@ async function warmUp(drive: () => Promise<Hot & HandedOn>): Promise<void> {
 interface HotElsewhere extends HandedOn {
   readonly driven: Driven;
   readonly own: Spent;
-  /** Of the node that serves, by answers of the other. */
+  /** Processor time of the serving node per answer of the other. */
   readonly meanwhile: Spent;
 }
 
@@ -149,7 +149,7 @@ async function spentDriving({ pids }: Side, drive: () => Promise<Driven>): Promi
   return { driven: told, spent };
 }
 
-/** Requests that it handed on so far. */
+/** Returns the number of forwarded requests so far. */
 async function hopsOf(base: string): Promise<number> {
   const text = await (await fetch(`${base}/metrics`)).text();
   const counts = [...text.matchAll(/^tapedeck_hops_total\{[^}]*\} (\d+)$/gm)];

@@ -1,11 +1,11 @@
-// The parent's side of a node that hands on.
+// Parent's side of a forwarding node.
 import { answerOf, ended, forked } from '../../http/childAsked.ts';
 import type { Side } from '../../http/clientProcess.ts';
 
 export interface FrontOrder {
-  /** Of the server to which it hands on. */
+  /** Base URL of the server to forward to. */
   readonly base: string;
-  /** What it signs with. */
+  /** Key that signs forwarded requests. */
   readonly hopKey: string;
 }
 

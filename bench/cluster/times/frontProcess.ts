@@ -1,5 +1,5 @@
-// A node that hands on, as a process of its own: the door and the forwarder of one, before a server of which
-// it is told, so that no second node has to find it in a catalog.
+// Forwarding node in a separate process: only the listener and the forwarder of a node, with a fixed target
+// server, so that no catalog is needed to find it.
 import { Agent } from 'node:http';
 import { signHop } from '../../../api/auth/hop.ts';
 import { makeForwarder } from '../../../api/forward/forward.ts';
@@ -11,7 +11,7 @@ import { clientAddress, parseAddresses } from '../../../store/base/addresses.ts'
 import { answerParent } from '../../http/childAsked.ts';
 import type { FrontOrder } from './front.ts';
 
-/** As app/nodes waits. */
+/** Timeout of app/nodes. */
 const WAIT_MS = 15_000;
 
 const nobody = parseAddresses([]);

@@ -1,4 +1,5 @@
-// What leased quota costs a call at the node that reads it, and the node that serves when it is told of it.
+// Measures the cost of leased quota per call, at the reading node and at the serving node that receives the
+// report.
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deserialize, serialize } from 'node:v8';
@@ -10,12 +11,12 @@ import { QuotaLessor } from '../../../store/ledger/leases/lessor.ts';
 import type { Ledger } from '../../../store/ledger/ledger.ts';
 import { callerOf, openLedger } from '../../money.ts';
 
-/** Calls at once: those of a turn where many come. */
+/** Calls per turn under high load. */
 const TURN_CALLS = 500;
 const TURNS = 400;
-/** Accounts that a message asks for, where many are asked for. */
+/** Accounts per message under high load. */
 const QUESTIONS = 20;
-/** Turns before, which are not counted. */
+/** Warm-up turns, which are not counted. */
 const WARM = 50;
 const ADDRESS = '192.0.2.1';
 
@@ -24,7 +25,7 @@ interface Lending extends AsyncDisposable {
   readonly lessor: QuotaLessor;
 }
 
-/** A node that serves and lends to whoever asks. */
+/** Opens a serving node that leases quota to any node. */
 async function lending(path: string): Promise<Lending> {
   const { database, ledger, onFault } = await openLedger(path);
   const lessor = await QuotaLessor.open({
@@ -77,13 +78,13 @@ export async function benchLeases(folder: string): Promise<readonly string[]> {
   const { answered, asked } = await measureQuestions(folder);
   return [
     `${spent.calls} of ${TURNS * TURN_CALLS} calls were charged at the node that reads`,
-    `of a call there: ${each(spent.ms)} µs, telling it ${each(tellMs)} µs`,
+    `of a call there: ${each(spent.ms)} µs, reporting it ${each(tellMs)} µs`,
     `at the node that serves: ${each(taken.ms)} µs`,
-    `a question, beside its message: ${micros(asked)} µs, its answer ${micros(answered)} µs`,
+    `a quota request, without its message: ${micros(asked)} µs, its answer ${micros(answered)} µs`,
   ];
 }
 
-/** Milliseconds of one of several questions that go together, at the node that asks and at the one asked. */
+/** Measures the milliseconds per quota request in a shared message, at the requesting node and at the lessor. */
 export async function measureQuestions(
   folder: string,
 ): Promise<{ readonly asked: number; readonly answered: number }> {
@@ -100,7 +101,7 @@ export async function measureQuestions(
   for (let turn = 0; turn < WARM + TURNS; turn += 1) {
     if (turn === WARM) [askedMs, answeredMs] = [0, 0];
     for (let at = 0; at < QUESTIONS; at += 1) tried(quota, callerOf(`t${turn}-${at}`));
-    // Its turn comes by itself.
+    // The quota sends its message automatically.
     await sleep(6);
     const sentMs = monotonicMs();
     for (const bytes of toLessor.splice(0)) joined.take(deserialize(bytes) as ToLessor);
@@ -113,19 +114,19 @@ export async function measureQuestions(
   return { asked: askedMs / all, answered: answeredMs / all };
 }
 
-/** A call that finds nothing, and is asked for. */
+/** Tries a call without quota, which starts a quota request. */
 function tried(quota: LeasedQuota, by: Caller): void {
   try {
     quota.hold(by, { ...NAMED, requestId: 'r' }, 30);
   } catch {
-    // It is not here.
+    // No quota is available yet.
   }
 }
 
 const NAMED = { endpoint: 'queryData', usageKey: 'WS.D', weight: 1, premium: false };
 const caller = callerOf('t');
 
-/** Whether the node could charge it. */
+/** Returns whether the node could charge the call. */
 function called(quota: LeasedQuota, at: number): boolean {
   try {
     quota.admit(caller, ADDRESS);

@@ -1,6 +1,6 @@
-// Two nodes on two cores against one node on one: cold reads and queries, whose statements go to both. Real
-// nodes over PostgreSQL and a bucket, each bound to a core of its own; the client, PostgreSQL and the bucket
-// take what is left.
+// Measures remote execution: two nodes on two cores against one node on one, for cold reads and queries whose
+// statements run at both nodes. Real nodes over PostgreSQL and a bucket, each bound to its own core; the client,
+// PostgreSQL and the bucket use the remaining processor time.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { asked, DATED, served, TOKENS } from '../../../test/soak/crash/rounds/killable.ts';
@@ -19,13 +19,13 @@ const execute = promisify(execFile);
 const KEYS = 500;
 const CLIENTS = 12;
 const SECONDS = 4;
-/** Keys are asked for in an order that is no order. */
+/** Step that scatters the order of the requested keys. */
 const STEP = 7_919;
 
-/** As they are unless set, but that each query runs. */
+/** Default settings without the SQL cache, so that each query runs. */
 const SETTINGS = { TAPEDECK_SQL_CACHE: '0' };
 
-/** @param rows of the dataset that is read */
+/** @param rows rows of the dataset to read */
 export async function benchLent(
   _place: string,
   rows: number,
@@ -33,7 +33,7 @@ export async function benchLent(
 ): Promise<readonly Ratio[]> {
   await using stack = new AsyncDisposableStack();
   const [postgres, swift] = await Promise.all([startPostgres('fsync = on\n'), startSwift()]);
-  if (postgres === undefined || swift === undefined) throw new Error('a service is not here');
+  if (postgres === undefined || swift === undefined) throw new Error('PostgreSQL or Swift is not installed');
   stack.use(postgres);
   stack.use(swift);
   const lake = stack.use(await lakeInBucket(swift));
@@ -67,7 +67,7 @@ export const sideOf = ({ base, serving }: Node): Side => ({
   pids: [serving.child.pid ?? 0],
 });
 
-/** All of its threads, its processes, and what they start from here on. */
+/** Binds all threads and processes of a node to a core, and those that they start later. */
 async function bind({ serving }: Node, core: number): Promise<void> {
   const own = String(serving.child.pid);
   const { stdout } = await execute('ps', ['-e', '-o', 'pid=,ppid=']);
@@ -90,7 +90,7 @@ export async function fill({ base }: Node, rows: number): Promise<void> {
   await asked(base, 'POST', '/data/WS/K?wait=true', lines.join('\n'));
 }
 
-/** Of all keys, in no order. */
+/** Builds requests for all keys in scattered order. */
 export const some = (make: (key: number) => string): readonly Wanted[] =>
   gets(Array.from({ length: KEYS }, (_, at) => make((at * STEP) % KEYS)));
 
@@ -109,7 +109,7 @@ async function paced(client: Client, side: Side, requests: readonly Wanted[]): P
   return byPace(await client.drive(side, { ...asking, seconds: SECONDS }));
 }
 
-/** While another node lends what it has, on the other core. */
+/** Runs the work while another node executes statements on the other core. */
 async function withSecond<T>(nodes: Nodes, first: Node, work: () => Promise<T>): Promise<T> {
   const second = await nodes.start();
   await ready(second);

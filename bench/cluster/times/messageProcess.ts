@@ -1,4 +1,4 @@
-// A process that answers each line of a connection with a line: what a message between nodes costs at least.
+// Process that answers each line of a connection with a line: the minimum cost of a message between nodes.
 import { createServer, type AddressInfo } from 'node:net';
 import { answerParent } from '../../http/childAsked.ts';
 

@@ -1,14 +1,14 @@
-// What a message and its answer take of the loop of the node that has it, over a connection that stays open.
+// Measures the loop time of a message and its answer at the receiving node, over an open connection.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { answerOf, ended, forked } from '../../http/childAsked.ts';
 import { spentOf } from './processorTimes.ts';
 
 const MESSAGES = 10_000;
-/** The length of a change that names a dataset and a version. */
+/** A line as long as a change message with a dataset and a version. */
 const LINE = `${'x'.repeat(120)}\n`;
 
-/** Milliseconds of one loop; each message alone, which is the dearest way. */
+/** Returns the milliseconds of one loop. Each message is sent alone, which is the most expensive way. */
 export async function measureMessage(): Promise<number> {
   const child = forked('../cluster/messageProcess.ts');
   try {

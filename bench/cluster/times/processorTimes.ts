@@ -1,12 +1,12 @@
-// Where the processor time of a server goes: its event loop, which is one thread whatever the machine has,
-// its other threads, the processes below it, and its catalog.
+// Splits the processor time of a server: its event loop, which is one thread on any machine, its other threads,
+// its child processes, and its catalog.
 import { readdir, readFile } from 'node:fs/promises';
 import { treeCpuMs } from '../../http/cpuTime.ts';
 
-/** Milliseconds of processor. */
+/** Processor time in milliseconds. */
 export interface Spent {
   readonly loop: number;
-  /** Other threads of the process: collection of memory, files, the catalog's where it is SQLite. */
+  /** Other threads of the process: garbage collection, files, and the catalog if it is SQLite. */
   readonly beside: number;
   /** DuckDB's processes. */
   readonly below: number;
@@ -16,14 +16,14 @@ export interface Spent {
 
 const NS_OF_MS = 1_000_000;
 
-/** The kernel counts what threads ran in nanoseconds; undefined of one that has ended. */
+/** Returns the run time of a thread, which the kernel counts in nanoseconds; 0 if it has ended. */
 async function threadMs(pid: number, thread: string): Promise<number> {
   const path = `/proc/${pid}/task/${thread}/schedstat`;
   const stat = await readFile(path, 'utf8').catch(() => '0');
   return Number(stat.split(' ')[0]) / NS_OF_MS;
 }
 
-/** So far. @param catalogPid PostgreSQL's first process, where there is one */
+/** Returns the processor time so far. @param catalogPid PostgreSQL's parent process, if any */
 async function spentBy(pid: number, catalogPid: number | undefined): Promise<Spent> {
   const threads = await readdir(`/proc/${pid}/task`);
   const all = await Promise.all(threads.map((thread) => threadMs(pid, thread)));
@@ -34,7 +34,7 @@ async function spentBy(pid: number, catalogPid: number | undefined): Promise<Spe
   return { loop, beside: own - loop, below, catalog };
 }
 
-/** What `work` takes of it, by what it counts. */
+/** Measures the processor time of `work`, divided by its count. */
 export async function spentOf<Told>(
   pid: number,
   catalogPid: number | undefined,

@@ -1,5 +1,5 @@
-// What one call takes of which processor, measured: each kind at the serving node, and a hot read through a
-// node that hands on. Seconds each, real servers as processes, one client process.
+// Measures the processor time per call by processor: each kind at the serving node, and a hot read through a
+// forwarding node. Each takes seconds, with real servers as processes and one client process.
 import { join } from 'node:path';
 import { startPostgres } from '../../../test/base/servers/postgres.ts';
 import { pidOf } from '../../lake/catalogs.ts';
@@ -16,7 +16,7 @@ import { measureQuestions } from './leaseTimes.ts';
 import { measureMessage } from './messageTimes.ts';
 import { type Spent, spentOf } from './processorTimes.ts';
 
-/** Milliseconds of answers, asked one after the other. */
+/** Milliseconds of sequential answers. */
 interface Answered {
   readonly p50: number;
   readonly p99: number;
@@ -28,23 +28,23 @@ export interface ServiceTimes {
   readonly cold: Spent;
   readonly sql: Spent;
   readonly push: Spent;
-  /** Of a hot read: the front's, and what the server takes more for it. */
+  /** Of a hot read: the time of the front, and the additional time of the server. */
   readonly hop: { readonly front: number; readonly beside: number; readonly added: number };
   readonly direct: Answered;
   readonly handedOn: Answered;
   readonly catalog: Catalog;
-  /** Of a message between nodes and its answer, the loop of each of them. */
+  /** Loop time of a message between nodes and its answer, at each of them. */
   readonly message: number;
-  /** Of a question for quota in a message: at the node that asks, and at the one that answers. */
+  /** Time of a quota request in a message: at the requesting node, and at the lessor. */
   readonly question: { readonly asked: number; readonly answered: number };
-  /** Of hot reads that another node answers; undefined where no two nodes can be started here. */
+  /** Of hot reads that another node answers; undefined if two nodes cannot be started. */
   readonly elsewhere: Elsewhere | undefined;
 }
 
 const SYMBOLS = 500;
 const RECORDS = 30;
 const SECONDS = 3;
-/** Of one connection, for what a call takes when nothing else is asked. */
+/** Duration of reads on one connection, without other load. */
 const ALONE_SECONDS = 2;
 const COLD_READS = 300;
 const QUERIES = 300;
@@ -139,7 +139,7 @@ const driveSome = (
   connections = 4,
 ): Promise<Driven> => client.drive(side, { requests, connections, count });
 
-/** Of the files, though a series may be in memory. */
+/** Reads from files, even if a series is in memory. */
 const coldReads = (token: string): readonly Wanted[] =>
   gets(
     Array.from({ length: COLD_READS }, (_, at) => {
@@ -148,7 +148,7 @@ const coldReads = (token: string): readonly Wanted[] =>
     }),
   );
 
-/** A text that was never seen, each. */
+/** Queries with distinct texts. */
 const queries = (token: string): readonly Wanted[] =>
   gets(
     Array.from({ length: QUERIES }, (_, at) => {
