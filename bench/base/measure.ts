@@ -29,7 +29,7 @@ interface Answers {
 }
 
 /** Measurement of one round of one side. */
-export interface Taken {
+export interface Measurement {
   /** The time used for the ratio. */
   readonly ms: number;
   /** Milliseconds of each answer. */
@@ -40,8 +40,8 @@ export interface Taken {
 }
 
 export interface Pair {
-  readonly ours: Taken;
-  readonly bare: Taken;
+  readonly ours: Measurement;
+  readonly bare: Measurement;
 }
 
 interface Bench {
@@ -60,35 +60,35 @@ export const median = (values: readonly number[]): number => {
 export const p99 = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length * 0.99)] ?? 0;
 
-type RunSide = (round: number) => Promise<number | Taken>;
+type RunSide = (round: number) => Promise<number | Measurement>;
 
 /** Runs both sides alternately `pairs` times; an additional first pair warms up and is not counted. */
-export async function ratioOf(bench: Bench, ours: RunSide, bare: RunSide): Promise<Ratio> {
+export async function measureRatio(bench: Bench, ours: RunSide, bare: RunSide): Promise<Ratio> {
   const pairs: Pair[] = [];
-  const taken = async (side: RunSide, round: number): Promise<Taken> => {
-    const told = await side(round);
-    return typeof told === 'number' ? { ms: told } : told;
+  const runOnce = async (side: RunSide, round: number): Promise<Measurement> => {
+    const present = await side(round);
+    return typeof present === 'number' ? { ms: present } : present;
   };
   for (let round = 0; round <= bench.pairs; round += 1) {
     const oursFirst = round % 2 === 0;
-    const first = await taken(oursFirst ? ours : bare, round);
-    const second = await taken(oursFirst ? bare : ours, round);
+    const first = await runOnce(oursFirst ? ours : bare, round);
+    const second = await runOnce(oursFirst ? bare : ours, round);
     const pair = oursFirst ? { ours: first, bare: second } : { ours: second, bare: first };
     if (round > 0) pairs.push(pair);
   }
-  return ratioOfPairs(bench, pairs);
+  return computeRatio(bench, pairs);
 }
 
-export function ratioOfPairs({ name, pairs, target }: Bench, rounds: readonly Pair[]): Ratio {
+export function computeRatio({ name, pairs, target }: Bench, rounds: readonly Pair[]): Ratio {
   const [ours, bare] = [rounds.map((pair) => pair.ours), rounds.map((pair) => pair.bare)];
-  const [own, other] = [answersOf(ours), answersOf(bare)];
+  const [own, other] = [summarizeAnswers(ours), summarizeAnswers(bare)];
   return {
     bench: name,
-    ratio: rounded(median(rounds.map((pair) => pair.bare.ms / pair.ours.ms))),
+    ratio: roundFigure(median(rounds.map((pair) => pair.bare.ms / pair.ours.ms))),
     target,
     pairs,
-    oursMs: rounded(median(ours.map(({ ms }) => ms))),
-    bareMs: rounded(median(bare.map(({ ms }) => ms))),
+    oursMs: roundFigure(median(ours.map(({ ms }) => ms))),
+    bareMs: roundFigure(median(bare.map(({ ms }) => ms))),
     oursP50: own.p50,
     oursP99: own.p99,
     oursCpuMs: own.cpuMs,
@@ -102,7 +102,10 @@ export function ratioOfPairs({ name, pairs, target }: Bench, rounds: readonly Pa
 }
 
 /** Returns our time divided by theirs, for which less is better. */
-export const inverted = (ratio: Ratio): Ratio => ({ ...ratio, ratio: rounded(1 / ratio.ratio) });
+export const invertRatio = (ratio: Ratio): Ratio => ({
+  ...ratio,
+  ratio: roundFigure(1 / ratio.ratio),
+});
 
 /** Times of one side; JSON omits undefined members. */
 interface SideAnswers {
@@ -113,60 +116,60 @@ interface SideAnswers {
 }
 
 /** Summarizes the times of all rounds and the mean processor time per answer. */
-export function answersOf(rounds: readonly Taken[]): SideAnswers {
+export function summarizeAnswers(rounds: readonly Measurement[]): SideAnswers {
   const times = rounds.flatMap((round) => round.times ?? []);
   return {
-    p50: times.length === 0 ? undefined : rounded(median(times)),
-    p99: times.length === 0 ? undefined : rounded(p99(times)),
-    cpuMs: meanOf(rounds.map(({ cpuMs }) => cpuMs)),
-    clientCpuMs: meanOf(rounds.map(({ clientCpuMs }) => clientCpuMs)),
+    p50: times.length === 0 ? undefined : roundFigure(median(times)),
+    p99: times.length === 0 ? undefined : roundFigure(p99(times)),
+    cpuMs: mean(rounds.map(({ cpuMs }) => cpuMs)),
+    clientCpuMs: mean(rounds.map(({ clientCpuMs }) => clientCpuMs)),
   };
 }
 
 /** Formats a measurement without a second side as a JSON line. */
-export const lineOf = (
+export const formatLine = (
   bench: string,
   target: string,
-  taken: Taken,
+  runOnce: Measurement,
   more: Readonly<Record<string, number | string>> = {},
-): string => JSON.stringify({ bench, target, ...answersOf([taken]), ...more });
+): string => JSON.stringify({ bench, target, ...summarizeAnswers([runOnce]), ...more });
 
 /** Uses the mean, which is finer than the median because the kernel counts in steps of ten milliseconds. */
-function meanOf(values: readonly (number | undefined)[]): number | undefined {
-  const told = values.filter((value) => value !== undefined);
-  if (told.length === 0) return undefined;
-  return rounded(told.reduce((sum, value) => sum + value, 0) / told.length);
+function mean(values: readonly (number | undefined)[]): number | undefined {
+  const present = values.filter((value) => value !== undefined);
+  if (present.length === 0) return undefined;
+  return roundFigure(present.reduce((sum, value) => sum + value, 0) / present.length);
 }
 
-export const rounded = (value: number): number => Math.round(value * 1000) / 1000;
+export const roundFigure = (value: number): number => Math.round(value * 1000) / 1000;
 
-export async function timed(work: () => Promise<unknown>): Promise<number> {
+export async function measureMs(work: () => Promise<unknown>): Promise<number> {
   const start = performance.now();
   await work();
   return performance.now() - start;
 }
 
 /** Runs one statement in bare DuckDB in a separate process, which reports the times. */
-export async function bareDuckDb(sql: string): Promise<Taken> {
+export async function bareDuckDb(sql: string): Promise<Measurement> {
   const script = new URL('./bareDuckdb.ts', import.meta.url).pathname;
   const { stdout } = await promisify(execFile)(process.execPath, [script, sql]);
-  return JSON.parse(stdout) as Taken;
+  return JSON.parse(stdout) as Measurement;
 }
 
 /** Samples the resident bytes of this process and its descendants until `stop`; returns the largest sum. */
 export function watchMemory(everyMs = 50): { stop(): Promise<number> } {
   let most = 0;
-  let going = true;
-  const watching = (async (): Promise<void> => {
-    while (going) {
+  let isRunning = true;
+  const sampling = (async (): Promise<void> => {
+    while (isRunning) {
       most = Math.max(most, await treeBytes());
       await new Promise((resolve) => setTimeout(resolve, everyMs));
     }
   })();
   return {
     stop: async () => {
-      going = false;
-      await watching;
+      isRunning = false;
+      await sampling;
       return most;
     },
   };

@@ -5,7 +5,7 @@ import { startTapedeck, type Tapedeck } from '../../app/main.ts';
 import { createWorkspace } from '../../store/lake/datasetEdits.ts';
 import type { ColumnMapping } from '../../store/lake/datasets/datasets.ts';
 import { readSettings } from '../../store/base/settings/settings.ts';
-import type { Wanted } from '../http/order.ts';
+import type { RequestSpec } from '../http/order.ts';
 import { bareDuckDb } from './measure.ts';
 import type { Core, Seams } from '../../app/core.ts';
 
@@ -93,7 +93,7 @@ export async function fillMinutes(
 }
 
 /** Builds a load request of CSV into a dataset of WS that replaces records and waits. */
-export const loadOf = (dataset: string, csv: string, token: string): Wanted => {
+export const loadRequest = (dataset: string, csv: string, token: string): RequestSpec => {
   const how = 'wait=true&duplicateKeyHandling=replace&key=symbol&date=date';
   const path = `/v1/data/WS/${dataset}?${how}&token=${token}`;
   return { path, method: 'POST', body: csv };
@@ -101,24 +101,27 @@ export const loadOf = (dataset: string, csv: string, token: string): Wanted => {
 
 /** Sends a load from this process, without measuring it. */
 export async function send(tapedeck: Tapedeck, dataset: string, csv: string): Promise<void> {
-  const { path } = loadOf(dataset, csv, await tokenOf(tapedeck, 'secret'));
+  const { path } = loadRequest(dataset, csv, await findToken(tapedeck, 'secret'));
   const answer = await fetch(`${tapedeck.base}${path}`, { method: 'POST', body: csv });
   if (!answer.ok) throw new Error(await answer.text());
 }
 
 /** Returns the local paths of a dataset's files. */
-export async function filesOf({ services }: Tapedeck, dataset: string): Promise<readonly string[]> {
+export async function listFiles(
+  { services }: Tapedeck,
+  dataset: string,
+): Promise<readonly string[]> {
   const { folder, lake } = services;
-  const known = lake.directory.dataset('WS', dataset);
-  const table = known === undefined ? undefined : await lake.table(known.tableId);
+  const entry = lake.directory.dataset('WS', dataset);
+  const table = entry === undefined ? undefined : await lake.table(entry.tableId);
   return (table?.files ?? []).map((file) => join(folder.lake, file.path));
 }
 
 /** Returns the first account's token of a kind. */
-export async function tokenOf(
+export async function findToken(
   { services, accountId }: Tapedeck,
-  wanted: 'publishable' | 'secret',
+  tokenKind: 'publishable' | 'secret',
 ): Promise<string> {
   const tokens = await services.accounts.tokens(accountId);
-  return tokens.find(({ kind, test }) => kind === wanted && !test)?.text ?? '';
+  return tokens.find(({ kind, test }) => kind === tokenKind && !test)?.text ?? '';
 }

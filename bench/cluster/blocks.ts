@@ -1,6 +1,6 @@
-// Quota of several nodes, leased to them in blocks, as pure functions. A node spends its block without requests
-// and requests the next one. A node never spends more than its lease, leases never exceed the quota, and unspent
-// quota returns when the lease ends.
+// Quota of several nodes, leased to them in blocks, as pure functions. A node spends its block without
+// requests and requests the next one. A node never spends more than its lease, leases never exceed the quota,
+// and unspent quota returns when the lease ends.
 import { blockOf, type BlockPolicy } from '../../store/ledger/leases/blockSizes.ts';
 
 export interface Policy extends BlockPolicy {
@@ -24,12 +24,12 @@ export interface Pool {
 }
 
 /** State of a node. */
-export interface Held {
+export interface NodeBlock {
   readonly left: number;
   readonly untilMs: number;
 }
 
-interface Asking {
+interface LeaseRequest {
   readonly node: number;
   /** Messages of the call. */
   readonly need: number;
@@ -45,15 +45,15 @@ interface Answer {
   readonly againMs: number | undefined;
 }
 
-export const poolOf = (quota: number): Pool => ({ unleased: quota, leases: [] });
+export const newPool = (quota: number): Pool => ({ unleased: quota, leases: [] });
 
 /** Spends quota at the node; undefined if the node must request more. */
 export function spend(
   { marginMs }: Policy,
-  { left, untilMs }: Held,
+  { left, untilMs }: NodeBlock,
   need: number,
   nowMs: number,
-): Held | undefined {
+): NodeBlock | undefined {
   if (left < need || nowMs > untilMs - marginMs) return undefined;
   return { left: left - need, untilMs };
 }
@@ -62,17 +62,29 @@ export function spend(
  * Returns unspent quota of ended leases to the pool.
  * @param spentOf messages spent of a lease by the ledger, whether or not its node still runs
  */
-export function closed(pool: Pool, nowMs: number, spentOf: (lease: Lease) => number): Pool {
-  const over = pool.leases.filter(({ untilMs }) => untilMs <= nowMs);
-  if (over.length === 0) return pool;
-  const back = over.reduce((sum, lease) => sum + lease.messages - spentOf(lease), 0);
+export function closeLeases(
+  pool: Pool,
+  nowMs: number,
+  measureSpent: (lease: Lease) => number,
+): Pool {
+  const endedLeases = pool.leases.filter(({ untilMs }) => untilMs <= nowMs);
+  if (endedLeases.length === 0) return pool;
+  const returned = endedLeases.reduce(
+    (sum, lease) => sum + lease.messages - measureSpent(lease),
+    0,
+  );
   const leases = pool.leases.filter(({ untilMs }) => untilMs > nowMs);
-  return { unleased: pool.unleased + back, leases };
+  return { unleased: pool.unleased + returned, leases };
 }
 
 /** Replaces the block of a node by the next one; ended leases must be closed before. */
-export function ask(policy: Policy, pool: Pool, asking: Asking, nowMs: number): Answer {
-  const { need, node, spent } = asking;
+export function requestLease(
+  policy: Policy,
+  pool: Pool,
+  request: LeaseRequest,
+  nowMs: number,
+): Answer {
+  const { need, node, spent } = request;
   const own = pool.leases.find((lease) => lease.node === node);
   const others = pool.leases.filter((lease) => lease.node !== node);
   const unleased = pool.unleased + (own === undefined ? 0 : own.messages - spent);

@@ -1,6 +1,6 @@
 // Shared parts of both designs: nodes with an event loop and cores for DuckDB, a catalog, and the network.
 import type { Seeded } from '../../test/soak/crash/rounds/seeded.ts';
-import { type Demand, endsOf, type Kind, partOf } from './demand.ts';
+import { type Demand, cumulate, type Kind, findPart } from './demand.ts';
 import { exponential, type Group, type Regular, type Station, type Step } from './network.ts';
 import type { ServiceTimes } from './times/serviceTimes.ts';
 
@@ -25,7 +25,7 @@ const postgresOf = (nodes: number): number => 2 * nodes;
 const connectionOf = (nodes: number): number => 2 * nodes + 1;
 
 /** One core is for the event loop, one for other threads and the system. */
-const coresOfDuckdb = (cores: number): number => Math.max(1, cores - 2);
+const duckdbCores = (cores: number): number => Math.max(1, cores - 2);
 
 export interface Names {
   readonly loop: (node: number) => string;
@@ -35,7 +35,7 @@ export interface Names {
 export function stationsOf({ cores, nodes }: Shape, names: Names): readonly Station[] {
   const each = Array.from({ length: nodes }, (_, node): readonly Station[] => [
     { name: names.loop(node), servers: 1 },
-    { name: names.duckdb(node), servers: coresOfDuckdb(cores) },
+    { name: names.duckdb(node), servers: duckdbCores(cores) },
   ]);
   // A connection processes one statement at a time.
   const connection = { name: 'the connection that writes', servers: 1 };
@@ -43,49 +43,49 @@ export function stationsOf({ cores, nodes }: Shape, names: Names): readonly Stat
 }
 
 /** Returns a sampler of call kinds. */
-export function kindOf(mix: Demand['mix']): (random: Seeded) => Kind {
+export function kindSampler(mix: Demand['mix']): (random: Seeded) => Kind {
   const kinds = Object.keys(mix) as Kind[];
-  const ends = endsOf(kinds.map((kind) => mix[kind]));
-  return (random) => kinds[partOf(ends, random.next())] ?? 'hot';
+  const ends = cumulate(kinds.map((kind) => mix[kind]));
+  return (random) => kinds[findPart(ends, random.next())] ?? 'hot';
 }
 
 /**
  * Steps of a call at the node that answers it, with `more` loop time.
  * @param lender node whose process runs the statement
  */
-export function answered(
+export function answerSteps(
   times: ServiceTimes,
   kind: Kind,
   node: number,
   more: number,
   random: Seeded,
-  lender = node,
+  executor = node,
 ): readonly Step[] {
   const { below, loop } = times[kind];
   const at = loopOf(node);
   if (kind === 'hot') return [{ at, ms: loop + more }];
   const half = { at, ms: (loop + more) / 2 };
   if (kind === 'push') return [half, { group: 0 }, half];
-  const run = { at: duckdbOf(lender), ms: exponential(random, below) };
-  return [half, ...(lender === node ? [run] : lent(times, node, lender, run)), half];
+  const run = { at: duckdbOf(executor), ms: exponential(random, below) };
+  return [half, ...(executor === node ? [run] : remoteSteps(times, node, executor, run)), half];
 }
 
 /** Steps of a statement that another node executes. */
-function lent(
+function remoteSteps(
   { message: ms }: ServiceTimes,
   node: number,
-  lender: number,
+  executor: number,
   run: Step,
 ): readonly Step[] {
   const [here, there] = [
     { at: loopOf(node), ms: ms / 2 },
-    { at: loopOf(lender), ms },
+    { at: loopOf(executor), ms },
   ];
   return [here, { waitMs: WAY_MS }, there, run, { waitMs: WAY_MS }, here];
 }
 
 /** Steps of a call that a node forwards to another one. */
-export function handedOn(
+export function forwardSteps(
   times: ServiceTimes,
   node: number,
   steps: readonly Step[],
@@ -101,11 +101,11 @@ export const pushesOf = (
   before: () => readonly Step[],
 ): Group => ({
   gatherMs: PUSHES_MS,
-  steps: () => [...committed(catalog, nodes), ...before()],
+  steps: () => [...commitSteps(catalog, nodes), ...before()],
 });
 
 /** The connection also waits for the disk; the processors do not. */
-const committed = (
+const commitSteps = (
   { commitCpu, commitP50 }: ServiceTimes['catalog'],
   nodes: number,
   linesMs = 0,
@@ -117,6 +117,6 @@ const committed = (
 /** Commits of the charges of all calls, one per ledger window. */
 export function charges(times: ServiceTimes, { callsPerSecond, nodes }: Shape): Regular {
   const rows = (callsPerSecond * LEDGER_MS) / 1_000;
-  const steps = committed(times.catalog, nodes, rows * times.hot.catalog);
+  const steps = commitSteps(times.catalog, nodes, rows * times.hot.catalog);
   return { everyMs: LEDGER_MS, steps: () => steps };
 }

@@ -74,22 +74,22 @@ export function mixOf(demand: Demand, nodes: number): Demand['mix'] {
  * Probability that each item is in an LRU cache of `most` items: it is if it was requested within the number
  * of calls in which that many distinct items are requested.
  */
-export function heldShares(shares: readonly number[], most: number): readonly number[] {
+export function cachedShares(shares: readonly number[], most: number): readonly number[] {
   if (most >= shares.length) return shares.map(() => 1);
   const at = (calls: number): readonly number[] =>
     shares.map((share) => 1 - Math.exp(-share * calls));
   let [low, high] = [0, 1e12];
   for (let step = 0; step < HALVINGS; step += 1) {
     const middle = (low + high) / 2;
-    const held = at(middle).reduce((sum, share) => sum + share, 0);
-    if (held < most) low = middle;
+    const expectedSize = at(middle).reduce((sum, share) => sum + share, 0);
+    if (expectedSize < most) low = middle;
     else high = middle;
   }
   return at(low);
 }
 
 /** Finds the part that `share` falls into, by the ends of consecutive parts. */
-export function partOf(ends: readonly number[], share: number): number {
+export function findPart(ends: readonly number[], share: number): number {
   let [low, high] = [0, ends.length - 1];
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -100,7 +100,7 @@ export function partOf(ends: readonly number[], share: number): number {
 }
 
 /** Returns the end of each part. */
-export function endsOf(shares: readonly number[]): readonly number[] {
+export function cumulate(shares: readonly number[]): readonly number[] {
   let sum = 0;
   return shares.map((share) => (sum += share));
 }

@@ -51,7 +51,7 @@ export interface Network {
   /** Rate of a Poisson process. */
   readonly callsPerSecond: number;
   /** Returns the next call. */
-  readonly callOf: (random: Seeded, nowMs: number) => Call;
+  readonly nextCall: (random: Seeded, nowMs: number) => Call;
   readonly regular: readonly Regular[];
 }
 

@@ -1,6 +1,6 @@
 // Finds the calls per second that a cluster carries, and the station that is saturated first.
 import type { Network } from './network.ts';
-import { type Ran, run } from './run.ts';
+import { type RunResult, run } from './run.ts';
 
 export interface Saturation {
   readonly callsPerSecond: number;
@@ -26,7 +26,7 @@ const NEAR = 0.18;
 const SEED = 20_261_125;
 
 /** Runs a number of calls, of which a fifth is not counted. */
-export function runCalls(network: Network, calls: number): Ran {
+export function runCalls(network: Network, calls: number): RunResult {
   const untilMs = (calls * 1_000) / network.callsPerSecond;
   return run(network, { seed: SEED, warmUpMs: untilMs / 5, untilMs });
 }
@@ -36,10 +36,10 @@ export function runCalls(network: Network, calls: number): Ran {
  * windows is constant; with more calls fewer are forwarded for lack of quota; and the busier the serving node
  * is, the longer a change takes, during which more calls are forwarded to it.
  */
-export function saturationOf(networkAt: NetworkAt): Saturation {
+export function findSaturation(networkAt: NetworkAt): Saturation {
   const loadsAt = (rate: number, calls: number): Loads => {
     const network = networkAt(rate);
-    const loads = fullest(network, runCalls(network, calls).load);
+    const loads = highestLoads(network, runCalls(network, calls).load);
     return [...loads].toSorted(([, a], [, b]) => b - a);
   };
   const isFull = ([first]: Loads): boolean => first !== undefined && first[1] >= 1;
@@ -51,8 +51,8 @@ export function saturationOf(networkAt: NetworkAt): Saturation {
     const middle = (low + high) / 2;
     const roughly = loadsAt(middle, FEW_CALLS);
     const isNear = Math.abs((roughly[0]?.[1] ?? 0) - 1) < NEAR;
-    const there = isNear ? loadsAt(middle, CALLS) : roughly;
-    if (isFull(there)) [high, loads] = [middle, there];
+    const measured = isNear ? loadsAt(middle, CALLS) : roughly;
+    if (isFull(measured)) [high, loads] = [middle, measured];
     else low = middle;
   }
   const [first, second] = loads;
@@ -65,10 +65,13 @@ export function saturationOf(networkAt: NetworkAt): Saturation {
 type Loads = readonly (readonly [name: string, load: number])[];
 
 /** Returns the highest load of each station name. */
-function fullest({ stations }: Network, loads: readonly number[]): ReadonlyMap<string, number> {
-  const named = new Map<string, number>();
+function highestLoads(
+  { stations }: Network,
+  loads: readonly number[],
+): ReadonlyMap<string, number> {
+  const byName = new Map<string, number>();
   for (const [at, { name }] of stations.entries()) {
-    named.set(name, Math.max(named.get(name) ?? 0, loads[at] ?? 0));
+    byName.set(name, Math.max(byName.get(name) ?? 0, loads[at] ?? 0));
   }
-  return named;
+  return byName;
 }

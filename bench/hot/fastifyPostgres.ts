@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import Fastify from 'fastify';
 import { Pool } from 'pg';
 import { startPostgres } from '../../test/base/servers/postgres.ts';
-import { answerParent } from '../http/childAsked.ts';
+import { serveParent } from '../http/childRequests.ts';
 import { bareDuckDb } from '../base/measure.ts';
 
 /** Memory for all records and their index, as our server has memory for all series read. */
@@ -28,7 +28,7 @@ export interface Records {
   readonly dateType: 'date' | 'timestamp';
 }
 
-interface Asked {
+interface SeriesQuery {
   readonly last?: string;
   readonly from?: string;
   readonly to?: string;
@@ -36,35 +36,33 @@ interface Asked {
   readonly filter?: string;
 }
 
-const held = new AsyncDisposableStack();
+const resources = new AsyncDisposableStack();
 
-answerParent(
-  async (question: Records | 'ended'): Promise<{ readonly port: number | undefined }> => {
-    if (question !== 'ended') return { port: await serve(question) };
-    await held.disposeAsync();
-    return { port: undefined };
-  },
-);
+serveParent(async (request: Records | 'ended'): Promise<{ readonly port: number | undefined }> => {
+  if (request !== 'ended') return { port: await serve(request) };
+  await resources.disposeAsync();
+  return { port: undefined };
+});
 
 /** Returns undefined if the machine has no PostgreSQL. */
 async function serve(records: Records): Promise<number | undefined> {
   const postgres = await startPostgres(CONFIGURATION);
   if (postgres === undefined) return undefined;
-  held.use(postgres);
+  resources.use(postgres);
   const { port, user, password } = postgres;
   const login = { host: '127.0.0.1', port, user, password, database: 'postgres' };
   const pool = new Pool({ ...login, max: CONNECTIONS });
   // PostgreSQL ends last; a connection that is still closing reports an error.
   pool.on('error', () => undefined);
-  held.defer(() => pool.end());
+  resources.defer(() => pool.end());
   await fill(records, pool);
   const headers = { 'content-type': 'application/json; charset=utf-8' };
   const server = Fastify({ logger: false });
-  held.defer(() => server.close());
-  server.get<{ Params: { key: string }; Querystring: Asked }>(
+  resources.defer(() => server.close());
+  server.get<{ Params: { key: string }; Querystring: SeriesQuery }>(
     '/v1/data/:workspace/:id/:key',
     async (request, reply) => {
-      const { name, text, values } = queryOf(request.params.key, request.query);
+      const { name, text, values } = buildQuery(request.params.key, request.query);
       const { rows } = await pool.query<{ body: string }>({ name, text, values: [...values] });
       return reply.headers(headers).send(rows[0]?.body ?? '[]');
     },
@@ -86,19 +84,19 @@ async function fill({ dateType, files, folder }: Records, pool: Pool): Promise<v
 }
 
 /** Builds a query whose text is prepared once per shape. */
-function queryOf(key: string, { filter, from, last, sort, to }: Asked) {
+function buildQuery(key: string, { filter, from, last, sort, to }: SeriesQuery) {
   const members = (filter?.split(',') ?? COLUMNS).filter((name) =>
     COLUMNS.some((column) => column === name),
   );
   const order = sort === 'asc' ? 'ASC' : 'DESC';
-  const ranged = from !== undefined && to !== undefined;
-  const where = ranged
+  const isRange = from !== undefined && to !== undefined;
+  const where = isRange
     ? 'date BETWEEN $2 AND $3 ORDER BY date DESC'
     : 'true ORDER BY date DESC LIMIT $2';
   const rows = `SELECT * FROM d WHERE symbol = $1 AND ${where}`;
   const record = members.map((name) => `r.${name}`).join(', ');
   const text = `SELECT coalesce(json_agg(row_to_json(m) ORDER BY r.date ${order}), '[]')::text AS body
     FROM (${rows}) r, LATERAL (SELECT ${record}) m`;
-  const values = ranged ? [key, from, to] : [key, Number(last)];
-  return { name: `${ranged}${order}${members.join()}`, text, values };
+  const values = isRange ? [key, from, to] : [key, Number(last)];
+  return { name: `${isRange}${order}${members.join()}`, text, values };
 }

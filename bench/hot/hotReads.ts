@@ -1,8 +1,8 @@
 // Repeated reads: Zipf keys, random windows, both orders, a fifth with `filter`. Fills the cache and drives
 // the client process.
-import type { Client, Driven, Side } from '../http/clientProcess.ts';
-import { gets } from '../http/order.ts';
-import type { Served } from '../http/served.ts';
+import type { Client, DriveResult, Side } from '../http/clientProcess.ts';
+import { getRequests } from '../http/order.ts';
+import type { BenchServer } from '../http/server.ts';
 import { symbolOf } from '../base/stored.ts';
 
 /** Duration of one drive of the client. */
@@ -35,7 +35,7 @@ const fraction = (at: number): number => {
   return wide - Math.floor(wide);
 };
 
-export function pathsOf({ dataset, symbols, records, days, token }: Windows): readonly string[] {
+export function readPaths({ dataset, symbols, records, days, token }: Windows): readonly string[] {
   return Array.from({ length: PATHS }, (_, at) => {
     const from = Math.floor(fraction(at * 31) * Math.max(1, days - records));
     const day = (count: number): string =>
@@ -53,27 +53,35 @@ export function pathsOf({ dataset, symbols, records, days, token }: Windows): re
 const ROUNDS_MAX = 6;
 
 /** Reads until the cache answers everything; each round caches a longer part of a series. */
-export async function bringIn(
+export async function warmCache(
   client: Client,
-  server: Served,
+  server: BenchServer,
   paths: readonly string[],
 ): Promise<void> {
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     const { misses } = await server.memory();
-    await warm(client, server, paths);
+    await readAllOnce(client, server, paths);
     if ((await server.memory()).misses === misses) return;
   }
 }
 
 /** Reads every path once. */
-export const warm = (client: Client, side: Side, paths: readonly string[]): Promise<Driven> =>
-  client.drive(side, { requests: gets(paths), connections: CONNECTIONS, count: paths.length });
+export const readAllOnce = (
+  client: Client,
+  side: Side,
+  paths: readonly string[],
+): Promise<DriveResult> =>
+  client.drive(side, {
+    requests: getRequests(paths),
+    connections: CONNECTIONS,
+    count: paths.length,
+  });
 
 /** Reads the paths repeatedly. */
-export const keepBusy = (
+export const driveReads = (
   client: Client,
   side: Side,
   paths: readonly string[],
   seconds = SECONDS,
-): Promise<Driven> =>
-  client.drive(side, { requests: gets(paths), connections: CONNECTIONS, seconds });
+): Promise<DriveResult> =>
+  client.drive(side, { requests: getRequests(paths), connections: CONNECTIONS, seconds });

@@ -7,12 +7,12 @@ const MS_OF_TICK = 10;
 const PARENT = 1;
 const TIMES = [11, 12, 13, 14] as const;
 
-interface Known {
+interface ProcessTimes {
   readonly parent: number;
   readonly ms: number;
 }
 
-async function known(pid: string): Promise<Known | undefined> {
+async function readProcess(pid: string): Promise<ProcessTimes | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   if (stat === '') return undefined;
   // The name may contain spaces and brackets.
@@ -26,10 +26,10 @@ async function known(pid: string): Promise<Known | undefined> {
  * the parent that waited for them.
  */
 export async function treeCpuMs(roots: readonly number[]): Promise<number> {
-  const all = new Map<number, Known>();
+  const all = new Map<number, ProcessTimes>();
   for (const name of await readdir('/proc')) {
     if (!/^\d+$/.test(name)) continue;
-    const process = await known(name);
+    const process = await readProcess(name);
     if (process !== undefined) all.set(Number(name), process);
   }
   const isBelow = (pid: number): boolean => {
@@ -47,15 +47,15 @@ export async function treeCpuMs(roots: readonly number[]): Promise<number> {
  * Returns the processor milliseconds of one side. This process counts without its descendants, which are the
  * other side and the client.
  */
-export async function cpuMsOf(side: readonly number[]): Promise<number> {
+export async function measureCpuMs(side: readonly number[]): Promise<number> {
   const { system, user } = process.cpuUsage();
-  const here = side.includes(process.pid) ? (system + user) / 1_000 : 0;
-  return here + (await treeCpuMs(side.filter((pid) => pid !== process.pid)));
+  const ownMs = side.includes(process.pid) ? (system + user) / 1_000 : 0;
+  return ownMs + (await treeCpuMs(side.filter((pid) => pid !== process.pid)));
 }
 
 /** Returns the parent process; for a PostgreSQL connection, the server. */
-export const parentOf = async (pid: number): Promise<number> =>
-  (await known(String(pid)))?.parent ?? 0;
+export const findParent = async (pid: number): Promise<number> =>
+  (await readProcess(String(pid)))?.parent ?? 0;
 
 /** Returns the processor milliseconds of this process since `process.cpuUsage()` returned `before`. */
 export function cpuSince(before: NodeJS.CpuUsage): number {

@@ -1,6 +1,6 @@
 // Messages between parent and client process: the order to run, and its result.
 
-export interface Wanted {
+export interface RequestSpec {
   readonly path: string;
   /** GET by default. */
   readonly method?: string;
@@ -12,17 +12,17 @@ export interface Wanted {
 
 /**
  * Requests to send in turn, repeatedly: each connection sends the next one as soon as the previous one is
- * answered. It ends after `seconds` or with the `count`th request, whichever is earlier.
+ * answered. It ends after `seconds` or with the `count`th request; the earlier limit applies.
  */
 export interface Order {
   readonly port: number;
-  readonly requests: readonly Wanted[];
+  readonly requests: readonly RequestSpec[];
   readonly connections: number;
   readonly seconds?: number;
   readonly count?: number;
 }
 
-export interface Told {
+export interface RunResult {
   /** From the first request to the last answer, without opening the connections. */
   readonly tookMs: number;
   /** Milliseconds of each answer with status 2xx. */
@@ -37,5 +37,5 @@ export interface Told {
   readonly cpuMs: number;
 }
 
-export const gets = (paths: readonly string[]): readonly Wanted[] =>
+export const getRequests = (paths: readonly string[]): readonly RequestSpec[] =>
   paths.map((path) => ({ path }));

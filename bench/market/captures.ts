@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { readCapture } from '../../market/capture/capture.ts';
-import { ratioOf, timed, type Ratio } from '../base/measure.ts';
+import { measureRatio, measureMs, type Ratio } from '../base/measure.ts';
 
 const FILE = join(import.meta.dirname, '..', '..', '..', 'shared', 'data', 'DEEP10.pcap.gz');
 const COMMAND = join(import.meta.dirname, '..', '..', 'bin', 'tapedeck.mjs');
@@ -21,15 +21,16 @@ export async function benchCaptures(
   pairs: number,
 ): Promise<readonly (Ratio | string)[]> {
   if (!existsSync(FILE)) return [`${FILE} does not exist: nothing is measured`];
-  const walk = (): Promise<number> => timed(walked);
+  const walk = (): Promise<number> => measureMs(walkFile);
   const decoding = { name: 'capture decoded', target: '>= 0.5 of a walk over the lengths', pairs };
-  const decode = (): Promise<number> => timed(() => readCapture(FILE, () => undefined));
+  const decode = (): Promise<number> => measureMs(() => readCapture(FILE, () => undefined));
   const loading = { name: 'capture loaded', target: '>= 0.3 of a walk over the lengths', pairs: 1 };
-  const load = (round: number): Promise<number> => timed(() => loaded(join(folder, `${round}`)));
-  return [await ratioOf(decoding, decode, walk), await ratioOf(loading, load, walk)];
+  const load = (round: number): Promise<number> =>
+    measureMs(() => importFile(join(folder, `${round}`)));
+  return [await measureRatio(decoding, decode, walk), await measureRatio(loading, load, walk)];
 }
 
-async function walked(): Promise<void> {
+async function walkFile(): Promise<void> {
   const bytes = await promisify(gunzip)(await readFile(FILE));
   let packets = 0;
   for (let at = FILE_HEAD; at + PACKET_HEAD <= bytes.length; packets += 1) {
@@ -39,7 +40,7 @@ async function walked(): Promise<void> {
 }
 
 /** Imports the file with one command, as a user does. */
-async function loaded(folder: string): Promise<void> {
+async function importFile(folder: string): Promise<void> {
   const env = { ...process.env, TAPEDECK_DATA: folder, TAPEDECK_DEMO: 'off' };
   const child = spawn(process.execPath, [COMMAND, 'capture', 'import', FILE], {
     env,

@@ -7,10 +7,10 @@ const server = createServer((incoming, response) => {
   incoming.resume().on('end', () => {
     const arrived = process.hrtime.bigint();
     response.end('ok');
-    process.send?.({ told: arrived });
+    process.send?.({ result: arrived });
   });
 });
 server.listen(0, '127.0.0.1', () => {
-  process.send?.({ told: (server.address() as AddressInfo).port });
+  process.send?.({ result: (server.address() as AddressInfo).port });
 });
 process.on('disconnect', () => process.exit(0));

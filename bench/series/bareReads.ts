@@ -2,7 +2,7 @@
 // key after another from files to JSON text, and reports the milliseconds of each read.
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import type { BareRead } from './bareReadsProcess.ts';
-import { answerParent } from '../http/childAsked.ts';
+import { serveParent } from '../http/childRequests.ts';
 import { cpuSince } from '../http/cpuTime.ts';
 
 const instance = await DuckDBInstance.create(':memory:', { threads: '1' });
@@ -25,4 +25,4 @@ async function read(on: DuckDBConnection, { files, last, keys }: BareRead): Prom
   return { times, cpuMs: cpuSince(spent) / keys.length };
 }
 
-answerParent((wanted: BareRead) => read(connection, wanted));
+serveParent((request: BareRead) => read(connection, request));

@@ -1,6 +1,6 @@
 // Parent's side of bare reads.
-import { answerOf, ended, forked } from '../http/childAsked.ts';
-import { median, type Taken } from '../base/measure.ts';
+import { requestChild, endChild, forkChild } from '../http/childRequests.ts';
+import { median, type Measurement } from '../base/measure.ts';
 
 export interface BareRead {
   readonly files: readonly string[];
@@ -11,19 +11,19 @@ export interface BareRead {
 
 export interface BareReader extends AsyncDisposable {
   /** Returns the median of the reads and the milliseconds of each. */
-  read(wanted: BareRead): Promise<Taken>;
+  read(request: BareRead): Promise<Measurement>;
 }
 
 export function openBareReader(): BareReader {
-  const child = forked('../series/bareReads.ts');
+  const child = forkChild('../series/bareReads.ts');
   return {
-    read: async (wanted) => {
-      const { cpuMs, times } = await answerOf<{
+    read: async (request) => {
+      const { cpuMs, times } = await requestChild<{
         readonly times: readonly number[];
         readonly cpuMs: number;
-      }>(child, wanted);
+      }>(child, request);
       return { ms: median(times), times, cpuMs };
     },
-    [Symbol.asyncDispose]: () => ended(child),
+    [Symbol.asyncDispose]: () => endChild(child),
   };
 }

@@ -2,10 +2,10 @@
 // process over the same files. Each request reads the window of one key.
 import { join } from 'node:path';
 import { byMedian, type Client, openClient } from '../http/clientProcess.ts';
-import { gets } from '../http/order.ts';
-import { type Served, serveFilled } from '../http/served.ts';
-import { inverted, type Ratio, ratioOf, type Taken } from '../base/measure.ts';
-import { filesOf, fillDaily, symbolOf, SYMBOLS } from '../base/stored.ts';
+import { getRequests } from '../http/order.ts';
+import { type BenchServer, serveFilled } from '../http/server.ts';
+import { invertRatio, type Ratio, measureRatio, type Measurement } from '../base/measure.ts';
+import { listFiles, fillDaily, symbolOf, SYMBOLS } from '../base/stored.ts';
 import { openBareReader } from './bareReadsProcess.ts';
 
 /** Requests per measurement; each has a different symbol, so that no answer repeats. */
@@ -22,12 +22,12 @@ export async function benchSeries(
   rows: number,
   pairs: number,
 ): Promise<readonly Ratio[]> {
-  const { made: files, server } = await serveFilled(
+  const { content: files, server } = await serveFilled(
     join(folder, 'series'),
     {},
     async (tapedeck) => {
       await fillDaily(tapedeck, folder, 'D', rows);
-      return filesOf(tapedeck, 'D');
+      return listFiles(tapedeck, 'D');
     },
   );
   await using stack = new AsyncDisposableStack();
@@ -36,19 +36,19 @@ export async function benchSeries(
   const ratios: Ratio[] = [];
   for (const last of LASTS) {
     const name = `cold series, last ${last}, ${rows} stored`;
-    const ratio = await ratioOf(
+    const ratio = await measureRatio(
       { name, target: '<= 1.5 (our time / bare time)', pairs },
-      (round) => coldReads({ client, server, dataset: 'D' }, last, keysOf(round)),
-      (round) => bare.read({ files, last, keys: keysOf(round) }),
+      (round) => coldReads({ client, server, dataset: 'D' }, last, roundKeys(round)),
+      (round) => bare.read({ files, last, keys: roundKeys(round) }),
     );
-    ratios.push({ ...inverted(ratio), note: READ_NOTE });
+    ratios.push({ ...invertRatio(ratio), note: READ_NOTE });
   }
   return ratios;
 }
 
 interface Read {
   readonly client: Client;
-  readonly server: Served;
+  readonly server: BenchServer;
   readonly dataset: string;
 }
 
@@ -58,12 +58,12 @@ export async function coldReads(
   last: number,
   keys: readonly string[],
   more = '&cache=false',
-): Promise<Taken> {
+): Promise<Measurement> {
   const query = `last=${last}${more}&token=${server.publishable}`;
-  const requests = gets(keys.map((key) => `/v1/data/WS/${dataset}/${key}?${query}`));
+  const requests = getRequests(keys.map((key) => `/v1/data/WS/${dataset}/${key}?${query}`));
   return byMedian(await client.drive(server, { requests, connections: 1, count: keys.length }));
 }
 
 /** Returns the distinct keys of a round. */
-export const keysOf = (round: number, symbols = SYMBOLS): readonly string[] =>
+export const roundKeys = (round: number, symbols = SYMBOLS): readonly string[] =>
   Array.from({ length: REQUESTS }, (_, at) => symbolOf((at * 7919 + round * 104_729) % symbols));

@@ -5,7 +5,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { lockedInstance } from '../../store/duckdb/instance.ts';
 import { renderBody } from '../../store/duckdb/render.ts';
 import { cpuSince } from '../http/cpuTime.ts';
-import { type Rows, rowsIn } from './sqlRows.ts';
+import { type Rows, readRows } from './sqlRows.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 
 export interface BareOpen {
@@ -42,7 +42,7 @@ let folder = '';
 process.on('message', (request: BareRequest) => {
   void answer(request)
     .catch((error: unknown): BareAnswer => ({ kind: 'failed', reason: String(error) }))
-    .then((told) => process.send?.(told));
+    .then((reply) => process.send?.(reply));
 });
 process.on('disconnect', () => process.exit(0));
 
@@ -54,7 +54,7 @@ async function answer(request: BareRequest): Promise<BareAnswer> {
   if (connection === undefined) throw new Error('bare DuckDB is not open');
   if (request.kind === 'rows') {
     const body = await renderBody(await connection.stream(request.sql), 'jsonl');
-    return { kind: 'rows', rows: rowsIn(Buffer.from(body.bytes)) };
+    return { kind: 'rows', rows: readRows(Buffer.from(body.bytes)) };
   }
   const spent = process.cpuUsage();
   const start = performance.now();

@@ -14,14 +14,14 @@ const DIGITS = 6;
 const NOTHING = 1e-9;
 
 /** @param body JSON lines */
-export function rowsIn(body: Buffer): Rows {
+export function readRows(body: Buffer): Rows {
   const lines = body.toString().split('\n').slice(0, -1);
-  const rows = lines.map((line) => JSON.stringify(JSON.parse(line, certain))).sort();
+  const rows = lines.map((line) => JSON.stringify(JSON.parse(line, roundDigits))).sort();
   const hash = createHash('sha256').update(rows.join('\n')).digest('hex');
   return { count: rows.length, hash, first: rows[0] ?? '' };
 }
 
-function certain(_name: string, value: unknown): unknown {
+function roundDigits(_name: string, value: unknown): unknown {
   if (typeof value !== 'number' || Number.isInteger(value)) return value;
   return Math.abs(value) < NOTHING ? 0 : Number(value.toPrecision(DIGITS));
 }

@@ -2,7 +2,7 @@
 // parent when all are connected, and when the expected number of messages has arrived.
 import { connect, type Socket } from 'node:net';
 import { cpuSince } from '../http/cpuTime.ts';
-import { median, p99, rounded } from '../base/measure.ts';
+import { median, p99, roundFigure } from '../base/measure.ts';
 
 /** Symbols per reader, and all symbols. */
 const [OF_ONE, SYMBOLS] = [10, 100];
@@ -43,14 +43,14 @@ function count(chunk: Buffer): void {
   if (/^\d{13}$/.test(text)) delays.push(Date.now() - Number(text));
   if (messages < expected) return;
   expected = Number.POSITIVE_INFINITY;
-  const delay = { p50: rounded(median(delays)), p99: rounded(p99(delays)) };
+  const delay = { p50: roundFigure(median(delays)), p99: roundFigure(p99(delays)) };
   process.send?.({ messages, ...delay, cpuMs: cpuSince(spent) });
 }
 
-process.on('message', (wanted: number) => {
+process.on('message', (target: number) => {
   messages = 0;
   delays = [];
-  expected = wanted;
+  expected = target;
   spent = process.cpuUsage();
   process.send?.('expecting');
 });

@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 
 /** Starts a process of readers and waits until all are connected. */
-export async function readersOf(
+export async function startReaders(
   port: number,
   path: string,
   token: string,
@@ -16,7 +16,7 @@ export async function readersOf(
   return child;
 }
 
-export interface Heard {
+export interface Lateness {
   /** Delay of messages in milliseconds. */
   readonly p50: number;
   readonly p99: number;
@@ -25,16 +25,16 @@ export interface Heard {
 }
 
 /** Sends the expected number of messages to the readers; returns a function that waits for the result. */
-export async function expecting(
+export async function expectMessages(
   listeners: ChildProcess,
   messages: number,
-): Promise<() => Promise<Heard>> {
-  const told = once(listeners, 'message');
+): Promise<() => Promise<Lateness>> {
+  const acknowledged = once(listeners, 'message');
   listeners.send(messages);
-  await told;
-  const heard = once(listeners, 'message');
+  await acknowledged;
+  const arrival = once(listeners, 'message');
   return async () => {
-    const [value] = (await heard) as [Heard];
+    const [value] = (await arrival) as [Lateness];
     return value;
   };
 }

@@ -34,29 +34,29 @@ async function inSqlite(path: string): Promise<Catalog> {
   const database = new DatabaseSync(path);
   database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; ${TABLE}`);
   const insert = database.prepare('INSERT INTO commits VALUES (?, ?)');
-  const times = await timesOf(async (at) => void insert.run(at, `line ${at}`));
+  const times = await measureTimes(async (at) => void insert.run(at, `line ${at}`));
   database.close();
   return { commitP50: median(times), commitP99: p99(times), commitCpu: 0 };
 }
 
 async function inPostgres({ password, port, user }: Postgres, pid: number): Promise<Catalog> {
   await using stack = new AsyncDisposableStack();
-  const connected = async (): Promise<Client> => {
+  const connectClient = async (): Promise<Client> => {
     const login = { host: '127.0.0.1', port, user, password, database: 'postgres' };
     const client = new Client(login);
     await client.connect();
     stack.defer(() => client.end());
     return client;
   };
-  const writer = await connected();
+  const writer = await connectClient();
   await writer.query(TABLE);
   const insert = 'INSERT INTO commits VALUES ($1, $2)';
   const before = await treeCpuMs([pid]);
-  const times = await timesOf((at) => writer.query(insert, [at, `line ${at}`]));
+  const times = await measureTimes((at) => writer.query(insert, [at, `line ${at}`]));
   const commitCpu = ((await treeCpuMs([pid])) - before) / COMMITS;
-  const listeners = await Promise.all(Array.from({ length: LISTENERS }, connected));
+  const listeners = await Promise.all(Array.from({ length: LISTENERS }, connectClient));
   for (const listener of listeners) await listener.query('LISTEN changes');
-  const heard = await timesOf(async (at) => {
+  const delays = await measureTimes(async (at) => {
     const all = Promise.withResolvers<void>();
     let left = LISTENERS;
     for (const listener of listeners) {
@@ -72,12 +72,12 @@ async function inPostgres({ password, port, user }: Postgres, pid: number): Prom
     commitP50: median(times),
     commitP99: p99(times),
     commitCpu,
-    heardP50: median(heard),
-    heardP99: p99(heard),
+    heardP50: median(delays),
+    heardP99: p99(delays),
   };
 }
 
-async function timesOf(work: (at: number) => Promise<unknown>): Promise<readonly number[]> {
+async function measureTimes(work: (at: number) => Promise<unknown>): Promise<readonly number[]> {
   const times: number[] = [];
   for (let at = 0; at < COMMITS; at += 1) {
     const beganMs = performance.now();

@@ -1,5 +1,5 @@
 // Parent's side of a forwarding node.
-import { answerOf, ended, forked } from '../../http/childAsked.ts';
+import { requestChild, endChild, forkChild } from '../../http/childRequests.ts';
 import type { Side } from '../../http/clientProcess.ts';
 
 export interface FrontOrder {
@@ -10,7 +10,7 @@ export interface FrontOrder {
 }
 
 export async function startFront(order: FrontOrder): Promise<Side & AsyncDisposable> {
-  const child = forked('../cluster/frontProcess.ts');
-  const port = await answerOf<number>(child, order);
-  return { port, pids: [child.pid ?? 0], [Symbol.asyncDispose]: () => ended(child) };
+  const child = forkChild('../cluster/frontProcess.ts');
+  const port = await requestChild<number>(child, order);
+  return { port, pids: [child.pid ?? 0], [Symbol.asyncDispose]: () => endChild(child) };
 }

@@ -8,7 +8,7 @@ import { nodeReach } from '../../../api/forward/reach.ts';
 import { renewedAgent } from '../../../api/forward/renewedAgent.ts';
 import { systemClock } from '../../../store/base/clock.ts';
 import { clientAddress, parseAddresses } from '../../../store/base/addresses.ts';
-import { answerParent } from '../../http/childAsked.ts';
+import { serveParent } from '../../http/childRequests.ts';
 import type { FrontOrder } from './front.ts';
 
 /** Timeout of app/nodes. */
@@ -16,7 +16,7 @@ const WAIT_MS = 15_000;
 
 const nobody = parseAddresses([]);
 
-answerParent(async ({ base, hopKey }: FrontOrder) => {
+serveParent(async ({ base, hopKey }: FrontOrder) => {
   const options = { keepAlive: true, maxFreeSockets: 256 };
   const connections = (): Agent => new Agent(options);
   const [agent, url] = [renewedAgent(connections), new URL(base)];

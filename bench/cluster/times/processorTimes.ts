@@ -1,10 +1,10 @@
-// Splits the processor time of a server: its event loop, which is one thread on any machine, its other threads,
-// its child processes, and its catalog.
+// Splits the processor time of a server: its event loop, which is one thread on any machine, its other
+// threads, its child processes, and its catalog.
 import { readdir, readFile } from 'node:fs/promises';
 import { treeCpuMs } from '../../http/cpuTime.ts';
 
 /** Processor time in milliseconds. */
-export interface Spent {
+export interface ProcessorTimes {
   readonly loop: number;
   /** Other threads of the process: garbage collection, files, and the catalog if it is SQLite. */
   readonly beside: number;
@@ -24,7 +24,7 @@ async function threadMs(pid: number, thread: string): Promise<number> {
 }
 
 /** Returns the processor time so far. @param catalogPid PostgreSQL's parent process, if any */
-async function spentBy(pid: number, catalogPid: number | undefined): Promise<Spent> {
+async function spentBy(pid: number, catalogPid: number | undefined): Promise<ProcessorTimes> {
   const threads = await readdir(`/proc/${pid}/task`);
   const all = await Promise.all(threads.map((thread) => threadMs(pid, thread)));
   const own = all.reduce((sum, ms) => sum + ms, 0);
@@ -35,17 +35,17 @@ async function spentBy(pid: number, catalogPid: number | undefined): Promise<Spe
 }
 
 /** Measures the processor time of `work`, divided by its count. */
-export async function spentOf<Told>(
+export async function measureSpent<Result>(
   pid: number,
   catalogPid: number | undefined,
-  work: () => Promise<Told>,
-  count: (told: Told) => number,
-): Promise<{ readonly told: Told; readonly spent: Spent }> {
+  work: () => Promise<Result>,
+  count: (result: Result) => number,
+): Promise<{ readonly result: Result; readonly spent: ProcessorTimes }> {
   const before = await spentBy(pid, catalogPid);
-  const told = await work();
+  const result = await work();
   const after = await spentBy(pid, catalogPid);
-  const by = (part: keyof Spent): number =>
-    Math.max(0, after[part] - before[part]) / Math.max(1, count(told));
+  const by = (part: keyof ProcessorTimes): number =>
+    Math.max(0, after[part] - before[part]) / Math.max(1, count(result));
   const spent = { loop: by('loop'), beside: by('beside'), below: by('below') };
-  return { told, spent: { ...spent, catalog: by('catalog') } };
+  return { result, spent: { ...spent, catalog: by('catalog') } };
 }

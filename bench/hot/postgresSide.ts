@@ -1,9 +1,9 @@
 // Parent's side of Fastify over PostgreSQL.
-import { answerOf, ended, forked } from '../http/childAsked.ts';
+import { requestChild, endChild, forkChild } from '../http/childRequests.ts';
 import type { Side } from '../http/clientProcess.ts';
 import type { Records } from './fastifyPostgres.ts';
 
-interface Served {
+interface PostgresReply {
   readonly port: number | undefined;
 }
 
@@ -11,11 +11,11 @@ interface Served {
 export async function serveByPostgres(
   records: Records,
 ): Promise<(Side & AsyncDisposable) | undefined> {
-  const child = forked('../hot/fastifyPostgres.ts');
-  const { port } = await answerOf<Served>(child, records);
+  const child = forkChild('../hot/fastifyPostgres.ts');
+  const { port } = await requestChild<PostgresReply>(child, records);
   const close = async (): Promise<void> => {
-    await answerOf<Served>(child, 'ended');
-    await ended(child);
+    await requestChild<PostgresReply>(child, 'ended');
+    await endChild(child);
   };
   if (port === undefined) {
     await close();

@@ -3,43 +3,43 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 
-interface Answer<Told> {
-  readonly told?: Told;
+interface Answer<Result> {
+  readonly result?: Result;
   readonly fault?: string;
 }
 
-export const forked = (script: string, words: readonly string[] = []): ChildProcess =>
+export const forkChild = (script: string, words: readonly string[] = []): ChildProcess =>
   fork(new URL(script, import.meta.url), words, { serialization: 'advanced' });
 
 /**
  * Sends a request, if any, and returns the next reply.
  * @throws Error with its fault, or if the child exits
  */
-export async function answerOf<Told>(
+export async function requestChild<Result>(
   child: ChildProcess,
-  question?: object | string,
-): Promise<Told> {
-  const waiting = new AbortController();
-  const { signal } = waiting;
-  const answered = Promise.race([
+  request?: object | string,
+): Promise<Result> {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const reply = Promise.race([
     once(child, 'message', { signal }),
     once(child, 'exit', { signal }).then(([code]) => [{ fault: `it ended with ${String(code)}` }]),
   ]);
-  if (question !== undefined) child.send(question);
+  if (request !== undefined) child.send(request);
   try {
-    const [{ fault, told }] = (await answered) as [Answer<Told>];
-    if (told === undefined) throw new Error(`${child.spawnargs.at(1)}: ${fault}`);
-    return told;
+    const [{ fault, result }] = (await reply) as [Answer<Result>];
+    if (result === undefined) throw new Error(`${child.spawnargs.at(1)}: ${fault}`);
+    return result;
   } finally {
-    waiting.abort();
+    controller.abort();
   }
 }
 
 /** Child's side: handles each request of the parent, and exits with the parent. */
-export function answerParent<Question>(obey: (question: Question) => Promise<unknown>): void {
-  process.on('message', (question: Question) => {
-    obey(question).then(
-      (told) => process.send?.({ told }),
+export function serveParent<Request>(handle: (request: Request) => Promise<unknown>): void {
+  process.on('message', (request: Request) => {
+    handle(request).then(
+      (result) => process.send?.({ result }),
       (error: unknown) => process.send?.({ fault: String(error) }),
     );
   });
@@ -47,7 +47,7 @@ export function answerParent<Question>(obey: (question: Question) => Promise<unk
 }
 
 /** Ends a child process and waits for its exit. */
-export async function ended(child: ChildProcess): Promise<void> {
+export async function endChild(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exit = once(child, 'exit');
   if (child.connected) child.disconnect();

@@ -1,10 +1,10 @@
 // Simulates `TAPEDECK_NODE_READS=off`: the first node answers all calls; the others forward to it and execute
 // statements for it.
 import {
-  answered,
+  answerSteps,
   charges,
-  handedOn,
-  kindOf,
+  forwardSteps,
+  kindSampler,
   type Names,
   pushesOf,
   type Shape,
@@ -18,22 +18,22 @@ const NAMES: Names = {
   duckdb: () => 'DuckDB of all nodes',
 };
 
-export function handingOn(times: ServiceTimes, shape: Shape): Network {
+export function forwardAll(times: ServiceTimes, shape: Shape): Network {
   const { callsPerSecond, demand, nodes } = shape;
-  const drawKind = kindOf(demand.mix);
+  const drawKind = kindSampler(demand.mix);
   return {
     stations: stationsOf(shape, NAMES),
     groups: [pushesOf(times, nodes, () => [])],
     regular: [charges(times, shape)],
     callsPerSecond,
-    callOf: (random) => {
+    nextCall: (random) => {
       const kind = drawKind(random);
       const node = random.between(0, nodes - 1);
       // All nodes are equally busy, so that the executing node is random.
-      const lender = random.between(0, nodes - 1);
-      if (node === 0) return { kind, steps: answered(times, kind, 0, 0, random, lender) };
-      const steps = answered(times, kind, 0, times.hop.added, random, lender);
-      return { kind, steps: handedOn(times, node, steps) };
+      const executor = random.between(0, nodes - 1);
+      if (node === 0) return { kind, steps: answerSteps(times, kind, 0, 0, random, executor) };
+      const steps = answerSteps(times, kind, 0, times.hop.added, random, executor);
+      return { kind, steps: forwardSteps(times, node, steps) };
     },
   };
 }

@@ -1,8 +1,8 @@
 // Starts our server for HTTP benches: in a separate process, or in this process if the bench needs its
 // services.
 import type { Tapedeck } from '../../app/main.ts';
-import { startBench, tokenOf } from '../base/stored.ts';
-import { answerOf, ended, forked } from './childAsked.ts';
+import { startBench, findToken } from '../base/stored.ts';
+import { requestChild, endChild, forkChild } from './childRequests.ts';
 import type { Client, Side } from './clientProcess.ts';
 
 export interface ServerOrder {
@@ -16,11 +16,11 @@ export interface ServerOrder {
 
 type Settings = Readonly<Record<string, string>>;
 
-export interface ServerQuestion {
+export interface ServerRequest {
   readonly command: 'memory' | 'close';
 }
 
-export interface Begun {
+export interface ServerInfo {
   readonly base: string;
   readonly publishable: string;
   readonly secret: string;
@@ -33,14 +33,14 @@ interface Memory {
   readonly misses: number;
 }
 
-export interface Served extends Begun, Side, AsyncDisposable {
+export interface BenchServer extends ServerInfo, Side, AsyncDisposable {
   memory(): Promise<Memory>;
 }
 
 /** Context of a bench with several measurements. */
-export interface OverHttp {
+export interface HttpBench {
   readonly client: Client;
-  readonly server: Served;
+  readonly server: BenchServer;
   /** Folder for files of the bench. */
   readonly folder: string;
   readonly rows: number;
@@ -48,43 +48,43 @@ export interface OverHttp {
 }
 
 /** Serves a filled folder in a separate process. */
-export async function served(order: ServerOrder): Promise<Served> {
-  const child = forked('./serverProcess.ts', [JSON.stringify(order)]);
-  const begun = await answerOf<Begun>(child);
-  const send = <Result>(request: ServerQuestion): Promise<Result> => answerOf(child, request);
+export async function startServer(order: ServerOrder): Promise<BenchServer> {
+  const child = forkChild('./serverProcess.ts', [JSON.stringify(order)]);
+  const info = await requestChild<ServerInfo>(child);
+  const send = <Result>(request: ServerRequest): Promise<Result> => requestChild(child, request);
   return {
-    ...begun,
-    port: portOf(begun.base),
+    ...info,
+    port: portOf(info.base),
     pids: [child.pid ?? 0],
     memory: () => send({ command: 'memory' }),
     [Symbol.asyncDispose]: async () => {
       await send({ command: 'close' });
-      await ended(child);
+      await endChild(child);
     },
   };
 }
 
 /** Fills a folder with a server in this process, closes it, and serves the folder in a separate process. */
-export async function serveFilled<Made>(
+export async function serveFilled<Content>(
   folder: string,
   settings: Settings,
-  fill: (tapedeck: Tapedeck) => Promise<Made>,
+  fill: (tapedeck: Tapedeck) => Promise<Content>,
   watch = true,
   hopKey?: string,
-): Promise<{ readonly server: Served; readonly made: Made }> {
+): Promise<{ readonly server: BenchServer; readonly content: Content }> {
   const tapedeck = await startBench(folder, settings, { watch });
-  const made = await fill(tapedeck).finally(() => tapedeck.close());
-  return { server: await served({ folder, settings, watch, hopKey }), made };
+  const content = await fill(tapedeck).finally(() => tapedeck.close());
+  return { server: await startServer({ folder, settings, watch, hopKey }), content };
 }
 
 /** Describes a server in this process, whose processor time is that of the whole process. */
-export async function servedHere(tapedeck: Tapedeck): Promise<Served> {
+export async function serveInProcess(tapedeck: Tapedeck): Promise<BenchServer> {
   return {
     base: tapedeck.base,
     port: portOf(tapedeck.base),
     pids: [process.pid],
-    publishable: await tokenOf(tapedeck, 'publishable'),
-    secret: await tokenOf(tapedeck, 'secret'),
+    publishable: await findToken(tapedeck, 'publishable'),
+    secret: await findToken(tapedeck, 'secret'),
     memory: async () => tapedeck.services.series.cache.state(),
     [Symbol.asyncDispose]: tapedeck.close,
   };

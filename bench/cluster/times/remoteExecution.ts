@@ -1,6 +1,6 @@
 // Measures remote execution: two nodes on two cores against one node on one, for cold reads and queries whose
-// statements run at both nodes. Real nodes over PostgreSQL and a bucket, each bound to its own core; the client,
-// PostgreSQL and the bucket use the remaining processor time.
+// statements run at both nodes. Real nodes over PostgreSQL and a bucket, each bound to its own core; the
+// client, PostgreSQL and the bucket use the remaining processor time.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { asked, DATED, served, TOKENS } from '../../../test/soak/crash/rounds/killable.ts';
@@ -10,9 +10,9 @@ import { startPostgres } from '../../../test/base/servers/postgres.ts';
 import { startSwift } from '../../../test/base/servers/swift.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { byPace, type Client, openClient, type Side } from '../../http/clientProcess.ts';
-import { gets, type Wanted } from '../../http/order.ts';
-import type { Ratio, Taken } from '../../base/measure.ts';
-import { ratioOf } from '../../base/measure.ts';
+import { getRequests, type RequestSpec } from '../../http/order.ts';
+import type { Ratio, Measurement } from '../../base/measure.ts';
+import { measureRatio } from '../../base/measure.ts';
 
 const execute = promisify(execFile);
 
@@ -26,14 +26,15 @@ const STEP = 7_919;
 const SETTINGS = { TAPEDECK_SQL_CACHE: '0' };
 
 /** @param rows rows of the dataset to read */
-export async function benchLent(
+export async function benchRemoteExecution(
   _place: string,
   rows: number,
   pairs: number,
 ): Promise<readonly Ratio[]> {
   await using stack = new AsyncDisposableStack();
   const [postgres, swift] = await Promise.all([startPostgres('fsync = on\n'), startSwift()]);
-  if (postgres === undefined || swift === undefined) throw new Error('PostgreSQL or Swift is not installed');
+  if (postgres === undefined || swift === undefined)
+    throw new Error('PostgreSQL or Swift is not installed');
   stack.use(postgres);
   stack.use(swift);
   const lake = stack.use(await lakeInBucket(swift));
@@ -52,10 +53,10 @@ export async function benchLent(
     const bench = { name: `lent: ${name}`, target: '>= 1.8', pairs };
     const side = sideOf(first);
     ratios.push(
-      await ratioOf(
+      await measureRatio(
         bench,
-        () => withSecond(nodes, first, () => paced(client, side, requests)),
-        () => paced(client, side, requests),
+        () => withSecond(nodes, first, () => measurePace(client, side, requests)),
+        () => measurePace(client, side, requests),
       ),
     );
   }
@@ -91,22 +92,26 @@ export async function fill({ base }: Node, rows: number): Promise<void> {
 }
 
 /** Builds requests for all keys in scattered order. */
-export const some = (make: (key: number) => string): readonly Wanted[] =>
-  gets(Array.from({ length: KEYS }, (_, at) => make((at * STEP) % KEYS)));
+export const requestsForKeys = (make: (key: number) => string): readonly RequestSpec[] =>
+  getRequests(Array.from({ length: KEYS }, (_, at) => make((at * STEP) % KEYS)));
 
-const coldReads = (): readonly Wanted[] =>
-  some((key) => `/v1/data/WS/K/K${key}?last=30&cache=false&token=${TOKENS.publishable}`);
+const coldReads = (): readonly RequestSpec[] =>
+  requestsForKeys((key) => `/v1/data/WS/K/K${key}?last=30&cache=false&token=${TOKENS.publishable}`);
 
-const queries = (): readonly Wanted[] =>
-  some((key) => {
+const queries = (): readonly RequestSpec[] =>
+  requestsForKeys((key) => {
     const query = `SELECT count(*) AS n, max(v) AS v FROM K WHERE symbol = 'K${key}'`;
     return `/v1/sql-query/WS?token=${TOKENS.publishable}&sqlQuery=${encodeURIComponent(query)}`;
   });
 
-async function paced(client: Client, side: Side, requests: readonly Wanted[]): Promise<Taken> {
-  const asking = { requests, connections: CLIENTS };
-  await client.drive(side, { ...asking, seconds: 1 });
-  return byPace(await client.drive(side, { ...asking, seconds: SECONDS }));
+async function measurePace(
+  client: Client,
+  side: Side,
+  requests: readonly RequestSpec[],
+): Promise<Measurement> {
+  const plan = { requests, connections: CLIENTS };
+  await client.drive(side, { ...plan, seconds: 1 });
+  return byPace(await client.drive(side, { ...plan, seconds: SECONDS }));
 }
 
 /** Runs the work while another node executes statements on the other core. */
@@ -115,11 +120,11 @@ async function withSecond<T>(nodes: Nodes, first: Node, work: () => Promise<T>):
   await ready(second);
   await bind(second, 1);
   const authorization = 'Bearer ak_theSameOnAllNodes0123456789';
-  for (let lent = 0; lent < 2; await sleep(50)) {
+  for (let executors = 0; executors < 2; await sleep(50)) {
     const text = await (
       await fetch(`${first.base}/metrics`, { headers: { authorization } })
     ).text();
-    lent = [...text.matchAll(/^tapedeck_(?:read|sql)_children_lent 2$/gm)].length;
+    executors = [...text.matchAll(/^tapedeck_(?:read|sql)_children_lent 2$/gm)].length;
   }
   try {
     return await work();

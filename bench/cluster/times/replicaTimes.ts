@@ -1,14 +1,14 @@
-// Measures two real nodes over PostgreSQL and a bucket: the processor time of reads from memory at the replica,
-// and meanwhile at the serving node, which receives a report of each.
+// Measures two real nodes over PostgreSQL and a bucket: the processor time of reads from memory at the
+// replica, and meanwhile at the serving node, which receives a report of each.
 import { served, TOKENS } from '../../../test/soak/crash/rounds/killable.ts';
 import { type Node, nodesOver, ready } from '../../../test/soak/crash/nodes/nodes.ts';
 import { lakeInBucket } from '../../../test/store/bucket/lakeInBucket.ts';
 import { startPostgres } from '../../../test/base/servers/postgres.ts';
 import { startSwift } from '../../../test/base/servers/swift.ts';
-import { type Client, type Driven, openClient, type Side } from '../../http/clientProcess.ts';
-import type { Wanted } from '../../http/order.ts';
-import { fill, sideOf, some } from './lent.ts';
-import { type Spent, spentOf } from './processorTimes.ts';
+import { type Client, type DriveResult, openClient, type Side } from '../../http/clientProcess.ts';
+import type { RequestSpec } from '../../http/order.ts';
+import { fill, sideOf, requestsForKeys } from './remoteExecution.ts';
+import { type ProcessorTimes, measureSpent } from './processorTimes.ts';
 
 const CLIENTS = 12;
 const SECONDS = 4;
@@ -20,7 +20,7 @@ const STEADY = 0.9;
 const HANDED_ON_MOST = 0.01;
 const SETTINGS = { TAPEDECK_RATE_LIMIT: 'off' };
 
-export const NOT_HERE =
+export const NOT_INSTALLED =
   'PostgreSQL or Swift is not installed: reads at replicas are not measured';
 
 export interface TwoNodes extends AsyncDisposable {
@@ -28,19 +28,19 @@ export interface TwoNodes extends AsyncDisposable {
   readonly serving: Side;
   readonly other: Side;
   readonly otherBase: string;
-  readonly requests: readonly Wanted[];
+  readonly requests: readonly RequestSpec[];
 }
 
 /** Processor time per answer in milliseconds. */
-export interface Elsewhere {
+export interface ReplicaTimes {
   /** The same reads at the serving node. */
-  readonly serving: Spent;
+  readonly serving: ProcessorTimes;
   /** At the other node. */
-  readonly own: Spent;
+  readonly own: ProcessorTimes;
   /** Loop time of the serving node per read that the other node answered. */
   readonly report: number;
   /** Share of the reads that the other node forwarded nevertheless. */
-  readonly handedOn: number;
+  readonly forwarded: number;
 }
 
 /** Returns undefined if a service is not installed. @param rows rows of the dataset to read */
@@ -59,98 +59,104 @@ export async function openTwoNodes(rows: number): Promise<TwoNodes | undefined> 
   const second = await nodes.start();
   await ready(second);
   await fill(first, rows);
-  const requests = some((key) => `/v1/data/WS/K/K${key}?last=30&token=${TOKENS.publishable}`);
-  const owned = stack.move();
+  const requests = requestsForKeys(
+    (key) => `/v1/data/WS/K/K${key}?last=30&token=${TOKENS.publishable}`,
+  );
+  const resources = stack.move();
   return {
     client,
     requests,
     serving: sideOf(first),
     other: sideOf(second),
     otherBase: second.base,
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 }
 
 /** Returns undefined if a service is not installed. */
-export async function measureElsewhere(rows: number): Promise<Elsewhere | undefined> {
+export async function measureReplica(rows: number): Promise<ReplicaTimes | undefined> {
   const nodes = await openTwoNodes(rows);
   if (nodes === undefined) return undefined;
   await using _ending = nodes;
-  const { spent: serving } = await hotAtServing(nodes);
-  const { handedOn, meanwhile, own } = await hotElsewhere(nodes);
-  return { serving, own, report: meanwhile.loop, handedOn };
+  const { spent: serving } = await measureServingReads(nodes);
+  const { forwarded, meanwhile, own } = await measureReplicaReads(nodes);
+  return { serving, own, report: meanwhile.loop, forwarded };
 }
 
-interface Hot {
-  readonly driven: Driven;
-  readonly spent: Spent;
+interface ReadCost {
+  readonly driven: DriveResult;
+  readonly spent: ProcessorTimes;
 }
 
-export async function hotAtServing({ client, requests, serving }: TwoNodes): Promise<Hot> {
-  const drive = driving(client, serving, requests);
+export async function measureServingReads({
+  client,
+  requests,
+  serving,
+}: TwoNodes): Promise<ReadCost> {
+  const drive = buildDrive(client, serving, requests);
   await warmUp(async () => ({
-    ...(await spentDriving(serving, () => drive(WARM_SECONDS))),
-    handedOn: 0,
+    ...(await measureDrive(serving, () => drive(WARM_SECONDS))),
+    forwarded: 0,
   }));
-  return spentDriving(serving, () => drive(SECONDS));
+  return measureDrive(serving, () => drive(SECONDS));
 }
 
-interface HandedOn {
-  readonly handedOn: number;
+interface ForwardedShare {
+  readonly forwarded: number;
 }
 
 /** Repeats the reads until they are answered from memory. */
-async function warmUp(drive: () => Promise<Hot & HandedOn>): Promise<void> {
+async function warmUp(drive: () => Promise<ReadCost & ForwardedShare>): Promise<void> {
   let before = Infinity;
   for (let round = 0; round < WARM_MOST; round += 1) {
-    const { handedOn, spent } = await drive();
-    if (spent.loop > STEADY * before && handedOn < HANDED_ON_MOST) return;
+    const { forwarded, spent } = await drive();
+    if (spent.loop > STEADY * before && forwarded < HANDED_ON_MOST) return;
     before = spent.loop;
   }
 }
 
-interface HotElsewhere extends HandedOn {
-  readonly driven: Driven;
-  readonly own: Spent;
+interface ReplicaReadCost extends ForwardedShare {
+  readonly driven: DriveResult;
+  readonly own: ProcessorTimes;
   /** Processor time of the serving node per answer of the other. */
-  readonly meanwhile: Spent;
+  readonly meanwhile: ProcessorTimes;
 }
 
-export async function hotElsewhere(nodes: TwoNodes): Promise<HotElsewhere> {
+export async function measureReplicaReads(nodes: TwoNodes): Promise<ReplicaReadCost> {
   const { client, other, otherBase, requests, serving } = nodes;
-  const drive = driving(client, other, requests);
-  const counted = async (work: () => Promise<Hot>): Promise<Hot & HandedOn> => {
-    const before = await hopsOf(otherBase);
+  const drive = buildDrive(client, other, requests);
+  const counted = async (work: () => Promise<ReadCost>): Promise<ReadCost & ForwardedShare> => {
+    const before = await countHops(otherBase);
     const hot = await work();
-    const hops = (await hopsOf(otherBase)) - before;
-    return { ...hot, handedOn: hops / hot.driven.times.length };
+    const hops = (await countHops(otherBase)) - before;
+    return { ...hot, forwarded: hops / hot.driven.times.length };
   };
-  await warmUp(() => counted(() => spentDriving(other, () => drive(WARM_SECONDS))));
-  const { spent: meanwhile, told } = await spentOf(
+  await warmUp(() => counted(() => measureDrive(other, () => drive(WARM_SECONDS))));
+  const { spent: meanwhile, result } = await measureSpent(
     serving.pids[0] ?? 0,
     undefined,
-    () => counted(() => spentDriving(other, () => drive(SECONDS))),
+    () => counted(() => measureDrive(other, () => drive(SECONDS))),
     ({ driven }) => driven.times.length,
   );
-  const { driven, handedOn, spent: own } = told;
-  return { driven, own, meanwhile, handedOn };
+  const { driven, forwarded, spent: own } = result;
+  return { driven, own, meanwhile, forwarded };
 }
 
-const driving =
-  (client: Client, side: Side, requests: readonly Wanted[]) =>
-  (seconds: number): Promise<Driven> =>
+const buildDrive =
+  (client: Client, side: Side, requests: readonly RequestSpec[]) =>
+  (seconds: number): Promise<DriveResult> =>
     client.drive(side, { requests, connections: CLIENTS, seconds });
 
-async function spentDriving({ pids }: Side, drive: () => Promise<Driven>): Promise<Hot> {
-  const { spent, told } = await spentOf(
+async function measureDrive({ pids }: Side, drive: () => Promise<DriveResult>): Promise<ReadCost> {
+  const { spent, result } = await measureSpent(
     ...([pids[0] ?? 0, undefined, drive] as const),
     ({ times }) => times.length,
   );
-  return { driven: told, spent };
+  return { driven: result, spent };
 }
 
 /** Returns the number of forwarded requests so far. */
-async function hopsOf(base: string): Promise<number> {
+async function countHops(base: string): Promise<number> {
   const text = await (await fetch(`${base}/metrics`)).text();
   const counts = [...text.matchAll(/^tapedeck_hops_total\{[^}]*\} (\d+)$/gm)];
   return counts.reduce((sum, [, count]) => sum + Number(count), 0);

@@ -1,6 +1,6 @@
 // First-in, first-out queue of a station, with its work and waiting times.
 
-export interface Line<Task> {
+export interface StationQueue<Task> {
   /** Returns the service time if the task is served now; undefined if it waits. */
   take(task: Task, ms: number, nowMs: number, counts: boolean): number | undefined;
   /** Ends the service of a task; returns the next task with its service time. */
@@ -24,7 +24,7 @@ interface Waiting<Task> {
 /** Number of served entries after which the queue's array is cut. */
 const CUT = 1_024;
 
-export function lineOf<Task>(servers: number): Line<Task> {
+export function stationQueue<Task>(servers: number): StationQueue<Task> {
   let queue: Waiting<Task>[] = [];
   let first = 0;
   let [busy, workMs, began, waitedMs] = [0, 0, 0, 0];
