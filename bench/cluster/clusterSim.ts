@@ -55,7 +55,7 @@ function serviceRows(times: ServiceTimes): readonly string[] {
 }
 
 const replicaRows = ({ forwarded, own, report, serving }: ReplicaTimes): readonly string[] => [
-  `| hot, of two nodes, at the serving node | ${formatMs(serving.loop)} | ${formatMs(serving.beside)} | - | - |`,
+  `| hot, two nodes, at the serving node | ${formatMs(serving.loop)} | ${formatMs(serving.beside)} | - | - |`,
   `| the same, at the other node | ${formatMs(own.loop)} | ${formatMs(own.beside)} | - | - |`,
   `| the same, meanwhile reports at the serving node | ${formatMs(report)} | - | - | - |`,
   '',

@@ -167,14 +167,14 @@ function buildReplicaRead(parts: ReadsParts): (read: Read, random: Seeded) => St
         { decide: (ms) => charge(ms, false) },
       ];
     };
-    const waitVisible = (nowMs: number): readonly Step[] =>
+    const afterWait = (nowMs: number): readonly Step[] =>
       changes.isPaused(node, dataset) ? forward('paused') : charge(nowMs, true);
     const attempt = (nowMs: number): readonly Step[] => {
       if (!isFollowed) return forward('unfollowed');
       // A query reads one dataset, as reads do, so that changes of others do not matter.
       if (!changes.isPaused(node, dataset)) return charge(nowMs, true);
       counts.waitedPause += 1;
-      return [changes.waitVisible(node, dataset), { decide: waitVisible }];
+      return [changes.waitVisible(node, dataset), { decide: afterWait }];
     };
     return { decide: attempt };
   };

@@ -32,9 +32,9 @@ export function runCalls(network: Network, calls: number): RunResult {
 }
 
 /**
- * Searches for the saturation instead of computing it, because work is not proportional to calls: the number of
- * windows is constant; with more calls fewer are forwarded for lack of quota; and the busier the serving node
- * is, the longer a change takes, during which more calls are forwarded to it.
+ * Searches for the saturation instead of computing it, because work is not proportional to calls: the number
+ * of windows is constant; with more calls fewer are forwarded for lack of quota; and the busier the serving
+ * node is, the longer a change takes, during which more calls are forwarded to it.
  */
 export function findSaturation(networkAt: NetworkAt): Saturation {
   const loadsAt = (rate: number, calls: number): Loads => {
