@@ -1,5 +1,6 @@
-// When a person can type into the first screen of the console, against a page that is an input and nothing
-// else: both over loopback, in a browser whose processor is four times slower, without a cache.
+// Measures the time until the user can type into the console's sign-in page, against a page with only an
+// input. Both are loaded over loopback, without a cache, in a browser with its processor slowed down four
+// times.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,7 +8,7 @@ import { join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
 import { startTapedeck } from '../app/main.ts';
 import { readSettings } from '../store/base/settings/settings.ts';
-import { type Ratio, ratioOf, rounded, timed } from './base/measure.ts';
+import { type Ratio, measureRatio, roundFigure, measureMs } from './base/measure.ts';
 
 const PROGRAM = '/usr/bin/chromium';
 const SLOWER = 4;
@@ -30,12 +31,12 @@ export async function benchConsole(folder: string, pairs: number): Promise<reado
   const browser = await chromium.launch({ executablePath: PROGRAM, args: ['--no-sandbox'] });
   try {
     const empty = `http://127.0.0.1:${(bare.address() as AddressInfo).port}/`;
-    const ratio = await ratioOf(
+    const ratio = await measureRatio(
       { name: 'console: first screen, against an empty page', target: '+ 1 s', pairs },
       () => typedInto(browser, `${tapedeck.base}/console`),
       () => typedInto(browser, empty),
     );
-    return [{ ...ratio, note: `+ ${rounded((ratio.oursMs - ratio.bareMs) / 1000)} s` }];
+    return [{ ...ratio, note: `+ ${roundFigure((ratio.oursMs - ratio.bareMs) / 1000)} s` }];
   } finally {
     await browser.close();
     bare.close();
@@ -43,14 +44,17 @@ export async function benchConsole(folder: string, pairs: number): Promise<reado
   }
 }
 
-/** Milliseconds from the address to a letter in its field, which the console's script makes. */
+/**
+ * Milliseconds from opening the address to typing a letter into the field, which the console's script
+ * renders.
+ */
 async function typedInto(browser: Browser, url: string): Promise<number> {
   const context = await browser.newContext();
   try {
     const page = await context.newPage();
     const session = await context.newCDPSession(page);
     await session.send('Emulation.setCPUThrottlingRate', { rate: SLOWER });
-    return await timed(async () => {
+    return await measureMs(async () => {
       await page.goto(url, { waitUntil: 'commit' });
       await page.getByLabel('Token').fill('x');
     });

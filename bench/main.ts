@@ -8,8 +8,8 @@ import { benchBursts } from './series/bursts.ts';
 import { benchCatalogs } from './lake/catalogs.ts';
 import { benchClusterSim } from './cluster/clusterSim.ts';
 import { benchLeases } from './cluster/times/leaseTimes.ts';
-import { benchLent } from './cluster/times/lent.ts';
-import { benchOwnReads } from './cluster/times/ownReads.ts';
+import { benchRemoteExecution } from './cluster/times/remoteExecution.ts';
+import { benchOwnReads } from './cluster/times/twoNodeReads.ts';
 import { benchConsole } from './console.ts';
 import { benchDatasets } from './lake/datasets.ts';
 import { benchHot } from './hot/hot.ts';
@@ -53,16 +53,16 @@ const BENCHES: readonly (readonly [string, Bench, number, number])[] = [
   ['catalogs', (place, _rows, times) => benchCatalogs(place, times), 0, 5],
   ['cluster-sim', (place, rows) => benchClusterSim(place, rows), 500_000, 1],
   ['leases', (place) => benchLeases(place), 0, 1],
-  ['lent', benchLent, 500_000, 5],
+  ['lent', benchRemoteExecution, 500_000, 5],
   ['own-reads', benchOwnReads, 500_000, 5],
   ['money', (place, _rows, times) => benchMoney(place, times), 0, 7],
 ];
 
-const [wanted, rows, pairs] = process.argv.slice(2);
+const [selectedName, rows, pairs] = process.argv.slice(2);
 const folder = await mkdtemp(join(tmpdir(), 'tapedeck-bench-'));
 try {
   for (const [name, bench, fullRows, fullPairs] of BENCHES) {
-    if (wanted !== undefined && wanted !== name) continue;
+    if (selectedName !== undefined && selectedName !== name) continue;
     const ratios = await bench(folder, Number(rows ?? fullRows), Number(pairs ?? fullPairs));
     for (const ratio of ratios) {
       process.stdout.write(`${typeof ratio === 'string' ? ratio : JSON.stringify(ratio)}\n`);

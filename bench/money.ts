@@ -1,4 +1,4 @@
-// What metering costs: the same read with it and without, and the ledger's charges against the same
+// Measures the cost of metering: the same read with and without it, and the ledger's charges against the same
 // rows in bare group commits of node:sqlite.
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -13,27 +13,27 @@ import type { Database } from '../store/catalog/database.ts';
 import { migrate } from '../store/catalog/migrate.ts';
 import { findTier } from '../store/accounts/tiers.ts';
 import { DEFAULT_SETTINGS } from '../store/accounts/tokens.ts';
-import { bringIn, CONNECTIONS, keepBusy, pathsOf } from './hot/hotReads.ts';
+import { warmCache, CONNECTIONS, driveReads, readPaths } from './hot/hotReads.ts';
 import { byPace, openClient } from './http/clientProcess.ts';
-import { serveFilled } from './http/served.ts';
-import { type Ratio, ratioOf, type Taken, timed } from './base/measure.ts';
+import { serveFilled } from './http/server.ts';
+import { type Ratio, measureRatio, type Measurement, measureMs } from './base/measure.ts';
 import { fillDaily } from './base/stored.ts';
 
 const SYMBOLS = 500;
 const DAYS = 250;
 const CHARGES = 50_000;
-/** Charges of one commit, as the ledger gathers them. */
+/** Charges per commit, as in the ledger. */
 const GROUP = 1_000;
 
 export async function benchMoney(folder: string, pairs: number): Promise<readonly Ratio[]> {
   return [await benchMetering(folder, pairs), await benchLedger(folder, pairs)];
 }
 
-/** Reads of memory: the rest of them costs least. */
+/** Measures reads from memory, where metering is the largest share of the cost. */
 async function benchMetering(folder: string, pairs: number): Promise<Ratio> {
   await using stack = new AsyncDisposableStack();
   const client = stack.use(openClient());
-  const open = async (metering: 'on' | 'off'): Promise<() => Promise<Taken>> => {
+  const open = async (metering: 'on' | 'off'): Promise<() => Promise<Measurement>> => {
     const place = join(folder, `metering-${metering}`);
     const settings = { TAPEDECK_METERING: metering };
     const { server } = await serveFilled(place, settings, (tapedeck) =>
@@ -41,14 +41,14 @@ async function benchMetering(folder: string, pairs: number): Promise<Ratio> {
     );
     stack.use(server);
     const { publishable: token } = server;
-    const paths = pathsOf({ dataset: 'D', symbols: SYMBOLS, records: 30, days: DAYS, token });
-    await bringIn(client, server, paths);
-    return async () => byPace(await keepBusy(client, server, paths));
+    const paths = readPaths({ dataset: 'D', symbols: SYMBOLS, records: 30, days: DAYS, token });
+    await warmCache(client, server, paths);
+    return async () => byPace(await driveReads(client, server, paths));
   };
   const [on, off] = [await open('on'), await open('off')];
   const bench = { name: 'hot read with metering', target: '>= 0.95 of metering off', pairs };
   const note = `milliseconds by answers of 30 records, ${CONNECTIONS} connections`;
-  return { ...(await ratioOf(bench, on, off)), note };
+  return { ...(await measureRatio(bench, on, off)), note };
 }
 
 async function benchLedger(folder: string, pairs: number): Promise<Ratio> {
@@ -56,7 +56,7 @@ async function benchLedger(folder: string, pairs: number): Promise<Ratio> {
   const ours = (round: number): Promise<number> => chargeAll(join(folder, `ledger-${round}.db`));
   const bare = (round: number): Promise<number> => insertAll(join(folder, `bare-${round}.db`));
   const note = `${CHARGES} charges: hold, settle, counters, balance and journal; groups of ${GROUP}`;
-  return { ...(await ratioOf(bench, ours, bare)), note };
+  return { ...(await measureRatio(bench, ours, bare)), note };
 }
 
 interface OpenLedger {
@@ -67,7 +67,7 @@ interface OpenLedger {
 
 const ids = { accountId: 'a0123456789abcdef', kind: 'secret' } as const;
 
-/** A ledger in a new catalog of its own; what fails there is thrown. */
+/** Opens a ledger in a new catalog; its failures are thrown. */
 export async function openLedger(path: string): Promise<OpenLedger> {
   const database = openDatabase(path);
   await migrate(database);
@@ -82,9 +82,9 @@ export async function openLedger(path: string): Promise<OpenLedger> {
 async function chargeAll(path: string): Promise<number> {
   const { database, ledger } = await openLedger(path);
   const callers = Array.from({ length: 20 }, (_, at) => callerOf(`t${at}`));
-  const ms = await timed(async () => {
+  const ms = await measureMs(async () => {
     for (let at = 0; at < CHARGES; at += 1) {
-      const order = { ...named(at), weight: 1, premium: false };
+      const order = { ...callLine(at), weight: 1, premium: false };
       const caller = callers[at % callers.length] ?? callerOf('t');
       ledger.settle(ledger.hold(caller, order, 10), 5).confirm();
       if (at % GROUP === GROUP - 1) await ledger.flush();
@@ -94,13 +94,13 @@ async function chargeAll(path: string): Promise<number> {
   return ms;
 }
 
-const named = (at: number): Pick<CallLine, 'requestId' | 'endpoint' | 'usageKey'> => ({
+const callLine = (at: number): Pick<CallLine, 'requestId' | 'endpoint' | 'usageKey'> => ({
   requestId: `r${at}`,
   endpoint: 'queryData',
   usageKey: `WS.D${at % 10}`,
 });
 
-/** A caller of whom nothing is refused. */
+/** Builds a caller without limits. */
 export function callerOf(tokenId: string): Caller {
   const tier = { ...findTier('scale'), messagesMonthly: Number.MAX_SAFE_INTEGER };
   const account = {
@@ -117,17 +117,17 @@ export function callerOf(tokenId: string): Caller {
     defaultWorkspace: undefined,
     createdMs: 0,
   };
-  const made = { test: false, signed: false, createdMs: 0, lastUsedMs: undefined };
+  const timestamps = { test: false, signed: false, createdMs: 0, lastUsedMs: undefined };
   return {
     ...ids,
     tokenId,
     tier,
     account,
-    token: { ...DEFAULT_SETTINGS, ...ids, tokenId, ...made },
+    token: { ...DEFAULT_SETTINGS, ...ids, tokenId, ...timestamps },
   };
 }
 
-/** The lines of the journal as rows, and nothing else: what any ledger must at least write. */
+/** Inserts only the journal rows, the minimum that any ledger must write. */
 async function insertAll(path: string): Promise<number> {
   const database = new DatabaseSync(path);
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
@@ -135,13 +135,13 @@ async function insertAll(path: string): Promise<number> {
     token_id TEXT, endpoint TEXT, usage_key TEXT, objects INTEGER, weight INTEGER,
     messages INTEGER, premium INTEGER)`);
   const insert = database.prepare('INSERT INTO call VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
-  const ms = await timed(async () => {
+  const ms = await measureMs(async () => {
     for (let from = 0; from < CHARGES; from += GROUP) {
       database.exec('BEGIN');
       for (let at = from; at < from + GROUP; at += 1) {
-        const { requestId, endpoint, usageKey } = named(at);
-        const who = [ids.accountId, `t${at % 20}`, endpoint, usageKey];
-        insert.run(requestId, Date.UTC(2026, 0, 1) + at, '202601', ...who, 5, 1, 5, 0);
+        const { requestId, endpoint, usageKey } = callLine(at);
+        const caller = [ids.accountId, `t${at % 20}`, endpoint, usageKey];
+        insert.run(requestId, Date.UTC(2026, 0, 1) + at, '202601', ...caller, 5, 1, 5, 0);
       }
       database.exec('COMMIT');
     }

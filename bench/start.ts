@@ -1,16 +1,16 @@
-// How long commands and a second start take, npm included: against loading the whole server, which every
-// command did once, and against an npm script that does nothing.
+// Measures commands and a second start, including npm: against loading the whole server, which every command
+// once did, and against an empty npm script.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
-import { type Ratio, ratioOf, rounded, timed } from './base/measure.ts';
+import { type Ratio, measureRatio, roundFigure, measureMs } from './base/measure.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const MAIN = join(ROOT, 'cli/main.ts');
-/** What a command loaded before it loaded only what it needs. */
+/** Modules that every command loaded before imports became lazy. */
 const EVERYTHING = `await import(${JSON.stringify(join(ROOT, 'app/main.ts'))});
   await import(${JSON.stringify(join(ROOT, 'cli/program.ts'))})`;
 
@@ -28,43 +28,43 @@ export async function benchStart(folder: string, pairs: number): Promise<readonl
   };
   const env: Environment = { ...process.env, ...settings };
   const node = (...words: readonly string[]): Promise<number> =>
-    timed(() => run(process.execPath, words, { env, cwd: ROOT }));
+    measureMs(() => run(process.execPath, words, { env, cwd: ROOT }));
   const everything = (): Promise<number> => node('--input-type=module', '-e', EVERYTHING);
   const bench = { target: '>= 2.5 (0.4 of the time)', pairs };
-  const help = await ratioOf(
+  const help = await measureRatio(
     { ...bench, name: 'start: tapedeck --help, against loading the server' },
     () => node(MAIN, '--help'),
     everything,
   );
   await node(MAIN, 'workspace', 'create', 'WS');
   const server = await startNpm(ROOT, env);
-  const asked = await ratioOf(
+  const sqlRatio = await measureRatio(
     { ...bench, name: 'start: tapedeck sql beside a server, against loading the server' },
     () => node(MAIN, 'sql', 'SELECT 1 AS one'),
     everything,
   ).finally(() => server.stop());
-  return [help, asked, await secondStart(folder, env, pairs)];
+  return [help, sqlRatio, await secondStart(folder, env, pairs)];
 }
 
-/** The folder is there already, and the modules are compiled. */
+/** Measures a start on an existing folder with compiled modules. */
 async function secondStart(folder: string, env: Environment, pairs: number): Promise<Ratio> {
   const empty = join(folder, 'empty');
   await mkdir(empty);
   const script = { name: 'empty', private: true, scripts: { start: 'node -e 0' } };
   await writeFile(join(empty, 'package.json'), JSON.stringify(script));
-  const ratio = await ratioOf(
+  const ratio = await measureRatio(
     { name: 'start: a second npm start, against an empty script', target: '+ 0.5 s', pairs },
     async () => {
       const { ms, stop } = await startNpm(ROOT, env);
       await stop();
       return ms;
     },
-    () => timed(() => run('npm', ['start'], { env, cwd: empty })),
+    () => measureMs(() => run('npm', ['start'], { env, cwd: empty })),
   );
-  return { ...ratio, note: `+ ${rounded((ratio.oursMs - ratio.bareMs) / 1000)} s` };
+  return { ...ratio, note: `+ ${roundFigure((ratio.oursMs - ratio.bareMs) / 1000)} s` };
 }
 
-/** Until the server says where it listens. */
+/** Starts the server and waits until it prints its address. */
 async function startNpm(
   cwd: string,
   env: Environment,
@@ -73,7 +73,7 @@ async function startNpm(
   const child = spawn('npm', ['start'], {
     cwd,
     env,
-    // Its own group: npm does not hand every signal on to its script.
+    // A separate process group, because npm does not forward every signal to its script.
     detached: true,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -85,10 +85,10 @@ async function startNpm(
   });
   const ms = performance.now() - began;
   const stop = async (): Promise<void> => {
-    const ended = once(child, 'close');
+    const exit = once(child, 'close');
     process.kill(-(child.pid ?? 0), 'SIGTERM');
     child.stdout.resume();
-    await ended;
+    await exit;
   };
   return { ms, stop };
 }

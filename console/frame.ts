@@ -1,32 +1,32 @@
-// What stands around every screen: where one can go, which workspace, what it cost, and the way out.
+// Frame around every screen: navigation, workspace selection, messages used, and sign-out.
 import { h, type JSX } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { Workspace } from './asking/answers.ts';
-import { messagesSpent, onSpending, pathOf } from './asking/ask.ts';
-import { type Session, signOut } from './asking/session.ts';
-import { useAsk } from './asking/useAsk.ts';
+import type { Workspace } from './api/answers.ts';
+import { messagesSpent, onSpending, apiPath } from './api/client.ts';
+import { type Session, signOut } from './api/session.ts';
+import { useApi } from './api/useApi.ts';
 import { Help } from './help.ts';
 import { listenToKeys } from './routing/keys.ts';
-import { go, hrefOf, type Place, usePlace } from './routing/place.ts';
-import { PLACES, screenOf, workspaceOf } from './screens.ts';
-import { Curl } from './showing/curl.ts';
-import { plural } from './showing/formats.ts';
-import { isDark, onTheme, toggleTheme } from './showing/theme.ts';
+import { go, screenHref, type Place, usePlace } from './routing/place.ts';
+import { SCREENS, renderScreen, findWorkspace } from './screens.ts';
+import { Curl } from './components/curl.ts';
+import { plural } from './components/formats.ts';
+import { isDark, onTheme, toggleTheme } from './components/theme.ts';
 
-/** Of a token that may not list workspaces: those of the datasets that it reads. */
+/** Lists workspaces; for a token without that right, the workspaces of the datasets it may read. */
 function useWorkspaces({ isSecret }: Session): readonly string[] {
-  const listed = useAsk<readonly Workspace[]>(
-    isSecret ? pathOf(['workspaces']) : undefined,
+  const workspaceList = useApi<readonly Workspace[]>(
+    isSecret ? apiPath(['workspaces']) : undefined,
     UNLISTED,
   );
-  const read = useAsk<readonly { readonly workspace: string }[]>(
-    isSecret && listed.problem === undefined ? undefined : pathOf(['data']),
+  const datasetList = useApi<readonly { readonly workspace: string }[]>(
+    isSecret && workspaceList.problem === undefined ? undefined : apiPath(['data']),
     UNLISTED,
   );
   return useMemo(() => {
-    const all = listed.answer?.value ?? read.answer?.value ?? [];
+    const all = workspaceList.answer?.value ?? datasetList.answer?.value ?? [];
     return [...new Set(all.map(({ workspace }) => workspace))];
-  }, [listed.answer, read.answer]);
+  }, [workspaceList.answer, datasetList.answer]);
 }
 
 const UNLISTED = { unlisted: true } as const;
@@ -36,15 +36,15 @@ export function Frame({ session }: { readonly session: Session }): JSX.Element {
   const workspaces = useWorkspaces(session);
   const [isOpen, setOpen] = useState(false);
   const [isHelping, setHelping] = useState(false);
-  const workspace = workspaceOf(place.parts) ?? workspaces[0] ?? '';
+  const workspace = findWorkspace(place.parts) ?? workspaces[0] ?? '';
   useEffect(
     () =>
       listenToKeys({
         shortcuts: () =>
-          PLACES.map(({ letter, path, title }) => ({
+          SCREENS.map(({ letter, path, title }) => ({
             letter,
             title,
-            href: () => hrefOf(path(workspace)),
+            href: () => screenHref(path(workspace)),
           })),
         go,
         help: () => setHelping(true),
@@ -71,14 +71,19 @@ export function Frame({ session }: { readonly session: Session }): JSX.Element {
       h(
         'main',
         { id: 'main', tabIndex: -1 },
-        h('div', { key: `${place.moves}` }, screenOf(place, { workspace, session }), h(Curl, {})),
+        h(
+          'div',
+          { key: `${place.moves}` },
+          renderScreen(place, { workspace, session }),
+          h(Curl, {}),
+        ),
       ),
     ),
     isHelping ? h(Help, { onClose: () => setHelping(false) }) : null,
   );
 }
 
-/** The address stays: it names the screen. */
+/** Moves the focus without changing the address, which names the screen. */
 function skip(event: Event): void {
   event.preventDefault();
   document.getElementById('main')?.focus();
@@ -109,14 +114,14 @@ const Side = ({ isOpen, place, workspace }: SideProps): JSX.Element =>
   h(
     'nav',
     { class: `side ${isOpen ? 'open' : ''}`, 'aria-label': 'Screens', id: 'screens' },
-    h('a', { class: 'brand', href: hrefOf([]) }, h(Logo, {}), 'Tapedeck'),
-    PLACES.map(({ id, path, title }) =>
+    h('a', { class: 'brand', href: screenHref([]) }, h(Logo, {}), 'Tapedeck'),
+    SCREENS.map(({ id, path, title }) =>
       h(
         'a',
         {
           key: id,
           class: 'place',
-          href: hrefOf(path(workspace)),
+          href: screenHref(path(workspace)),
           'aria-current': (place.parts[0] ?? 'datasets') === id ? 'page' : undefined,
         },
         title,
@@ -134,9 +139,9 @@ interface BarProps extends SideProps {
 function Bar({ isOpen, onHelp, onMenu, place, workspace, workspaces }: BarProps): JSX.Element {
   const [dark, setDark] = useState(isDark);
   useEffect(() => onTheme(() => setDark(isDark())), []);
-  const screen = PLACES.find(({ id }) => id === (place.parts[0] ?? 'datasets'));
+  const screen = SCREENS.find(({ id }) => id === (place.parts[0] ?? 'datasets'));
   const pick = (event: Event): void =>
-    go(hrefOf((screen ?? PLACES[0])?.path((event.target as HTMLSelectElement).value) ?? []));
+    go(screenHref((screen ?? SCREENS[0])?.path((event.target as HTMLSelectElement).value) ?? []));
   return h(
     'header',
     { class: 'bar' },
@@ -145,7 +150,7 @@ function Bar({ isOpen, onHelp, onMenu, place, workspace, workspaces }: BarProps)
       { class: 'menu', 'aria-expanded': isOpen, 'aria-controls': 'screens', onClick: onMenu },
       'Menu',
     ),
-    screen?.ofWorkspace === true && workspaces.length > 0
+    screen?.hasWorkspace === true && workspaces.length > 0
       ? h(
           'label',
           null,
@@ -174,8 +179,8 @@ function Spent(): JSX.Element {
     'a',
     {
       class: 'meter wide',
-      href: hrefOf(['account']),
-      title: 'What this page has cost since it was opened',
+      href: screenHref(['account']),
+      title: 'Messages used since this page was opened',
     },
     `${plural(spent, 'message')} used`,
   );

@@ -1,7 +1,7 @@
-// Everything that keys do.
+// Help dialog with the keyboard shortcuts.
 import { h, type JSX } from 'preact';
-import { Dialog } from './showing/dialog.ts';
-import { PLACES } from './screens.ts';
+import { Dialog } from './components/dialog.ts';
+import { SCREENS } from './screens.ts';
 
 export const Help = ({ onClose }: { readonly onClose: () => void }): JSX.Element =>
   h(
@@ -10,15 +10,15 @@ export const Help = ({ onClose }: { readonly onClose: () => void }): JSX.Element
     h(
       'table',
       null,
-      h('caption', { class: 'hidden' }, 'Keys and what they do'),
+      h('caption', { class: 'hidden' }, 'Keyboard shortcuts'),
       h(
         'tbody',
         null,
         [
-          ...PLACES.map(({ letter, title }) => [`g ${letter}`, `Go to ${title}`] as const),
+          ...SCREENS.map(({ letter, title }) => [`g ${letter}`, `Go to ${title}`] as const),
           ['/', 'Search this screen'] as const,
           ['Ctrl Enter', 'Run the query'] as const,
-          ['?', 'These keys'] as const,
+          ['?', 'Show this help'] as const,
           ['Esc', 'Close'] as const,
         ].map(([keys, does]) =>
           h(

@@ -1,8 +1,8 @@
-// Which address is which screen.
+// Maps addresses to screens.
 import { h, type JSX } from 'preact';
-import type { Session } from './asking/session.ts';
-import { hrefOf, type Place } from './routing/place.ts';
-import { Empty, Head } from './showing/parts.ts';
+import type { Session } from './api/session.ts';
+import { screenHref, type Place } from './routing/place.ts';
+import { Empty, Head } from './components/parts.ts';
 import { Datasets } from './screens/data/datasets.ts';
 import { DatasetScreen } from './screens/data/dataset.ts';
 import { Sql } from './screens/query/sql.ts';
@@ -11,7 +11,7 @@ import { Jobs } from './screens/loading/jobs.ts';
 import { JobScreen } from './screens/loading/job.ts';
 import { Account } from './screens/money/account.ts';
 import { Tokens } from './screens/money/tokens.ts';
-import { Sources } from './screens/feeding/sources.ts';
+import { Sources } from './screens/sources/sources.ts';
 import { Streams } from './screens/live/streams.ts';
 import { Rules } from './screens/rules/rules.ts';
 import { NewRule } from './screens/rules/newRule.ts';
@@ -19,27 +19,45 @@ import { RuleScreen } from './screens/rules/rule.ts';
 import { Market } from './screens/market/market.ts';
 import { Operations } from './screens/operate/operations.ts';
 
-interface ScreenPlace {
+interface ScreenEntry {
   readonly id: string;
   readonly title: string;
-  /** After `g`. */
+  /** Shortcut key after `g`. */
   readonly letter: string;
-  /** Its address names a workspace. */
-  readonly ofWorkspace?: boolean;
+  /** Its address contains a workspace. */
+  readonly hasWorkspace?: boolean;
   readonly path: (workspace: string) => readonly string[];
 }
 
-const within =
+const workspacePath =
   (id: string) =>
   (workspace: string): readonly string[] =>
     workspace === '' ? [id] : [id, workspace];
 
-export const PLACES: readonly ScreenPlace[] = [
-  { id: 'datasets', title: 'Datasets', letter: 'd', ofWorkspace: true, path: within('datasets') },
-  { id: 'sql', title: 'SQL', letter: 's', ofWorkspace: true, path: within('sql') },
-  { id: 'load', title: 'Load', letter: 'l', ofWorkspace: true, path: within('load') },
-  { id: 'jobs', title: 'Jobs and logs', letter: 'j', ofWorkspace: true, path: within('jobs') },
-  { id: 'sources', title: 'Sources', letter: 'o', ofWorkspace: true, path: within('sources') },
+export const SCREENS: readonly ScreenEntry[] = [
+  {
+    id: 'datasets',
+    title: 'Datasets',
+    letter: 'd',
+    hasWorkspace: true,
+    path: workspacePath('datasets'),
+  },
+  { id: 'sql', title: 'SQL', letter: 's', hasWorkspace: true, path: workspacePath('sql') },
+  { id: 'load', title: 'Load', letter: 'l', hasWorkspace: true, path: workspacePath('load') },
+  {
+    id: 'jobs',
+    title: 'Jobs and logs',
+    letter: 'j',
+    hasWorkspace: true,
+    path: workspacePath('jobs'),
+  },
+  {
+    id: 'sources',
+    title: 'Sources',
+    letter: 'o',
+    hasWorkspace: true,
+    path: workspacePath('sources'),
+  },
   { id: 'market', title: 'Market', letter: 'm', path: () => ['market'] },
   { id: 'streams', title: 'Streams', letter: 'e', path: () => ['streams'] },
   { id: 'rules', title: 'Rules', letter: 'r', path: () => ['rules'] },
@@ -48,33 +66,33 @@ export const PLACES: readonly ScreenPlace[] = [
   { id: 'operations', title: 'Operations', letter: 'p', path: () => ['operations'] },
 ];
 
-/** The workspace that an address names. */
-export const workspaceOf = ([id, workspace]: readonly string[]): string | undefined =>
-  PLACES.some((one) => one.id === id && one.ofWorkspace === true) ? workspace : undefined;
+/** Returns the workspace in an address. */
+export const findWorkspace = ([id, workspace]: readonly string[]): string | undefined =>
+  SCREENS.some((one) => one.id === id && one.hasWorkspace === true) ? workspace : undefined;
 
-interface Where {
+interface ScreenContext {
   readonly workspace: string;
   readonly session: Session;
 }
 
-export function screenOf(place: Place, where: Where): JSX.Element {
+export function renderScreen(place: Place, context: ScreenContext): JSX.Element {
   const { parts } = place;
   const [id = 'datasets', second] = parts;
   if (id === 'market') return h(Market, { key: second, symbol: second, query: place.query });
-  if (id === 'streams') return h(Streams, { workspace: where.workspace });
+  if (id === 'streams') return h(Streams, { workspace: context.workspace });
   if (id === 'rules' && second === 'new') return h(NewRule, {});
   if (id === 'rules' && second !== undefined) return h(RuleScreen, { id: second });
   if (id === 'rules') return h(Rules, {});
   if (id === 'account') return h(Account, {});
   if (id === 'tokens') return h(Tokens, {});
   if (id === 'operations') return h(Operations, {});
-  return ofWorkspace(id, place, where) ?? h(Nowhere, {});
+  return workspaceScreen(id, place, context) ?? h(NotFound, {});
 }
 
-function ofWorkspace(
+function workspaceScreen(
   id: string,
   { parts, query }: Place,
-  { session, workspace }: Where,
+  { session, workspace }: ScreenContext,
 ): JSX.Element | undefined {
   const { isSecret } = session;
   const [, , third] = parts;
@@ -89,18 +107,18 @@ function ofWorkspace(
   return undefined;
 }
 
-const Nowhere = (): JSX.Element =>
+const NotFound = (): JSX.Element =>
   h(
     'div',
     null,
-    h(Head, { title: 'There is no such screen' }),
+    h(Head, { title: 'No such screen' }),
     h(
       Empty,
-      { title: 'The address names none of the screens.' },
+      { title: 'This address does not belong to a screen.' },
       h(
         'div',
         { class: 'row-of' },
-        h('a', { class: 'button', href: hrefOf([]) }, 'Go to Datasets'),
+        h('a', { class: 'button', href: screenHref([]) }, 'Go to Datasets'),
       ),
     ),
   );

@@ -1,22 +1,22 @@
-// The first screen: a token, kept in memory.
+// Sign-in page: checks a token and starts the session.
 import { h, type JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { ask, pathOf } from './asking/ask.ts';
-import { signIn } from './asking/session.ts';
-import { useDeed } from './asking/useAsk.ts';
-import { Failed, Field, Head } from './showing/parts.ts';
+import { callApi, apiPath } from './api/client.ts';
+import { signIn } from './api/session.ts';
+import { useAction } from './api/useApi.ts';
+import { Failed, Field, Head } from './components/parts.ts';
 
 const ABOUT =
-  'With a token of an account: a secret one (sk_…) shows everything, a publishable one (pk_…) the data ' +
-  'that it reads. The first start of the server printed both.';
+  'Use a token of your account: a secret one (sk_…) shows everything, a publishable one (pk_…) only ' +
+  'the data that it may read. The server printed both on its first start.';
 
 export function SignIn(): JSX.Element {
   const [token, setToken] = useState('');
   const [remember, setRemember] = useState(false);
-  const { isBusy, problem, run } = useDeed();
+  const { isBusy, problem, run } = useAction();
   const submit = (event: Event): void => {
     event.preventDefault();
-    run(() => proved(token.trim(), remember));
+    run(() => verifyToken(token.trim(), remember));
   };
   return h(
     'main',
@@ -58,20 +58,20 @@ export function SignIn(): JSX.Element {
       h(
         'p',
         { class: 'soft small' },
-        'Lost it? On the server, ',
+        'Lost it? Run ',
         h('code', null, 'tapedeck tokens list --show'),
-        ' tells tokens.',
+        ' on the server.',
       ),
     ),
   );
 }
 
-/** What a header can hold; spaces are none. */
+/** Printable ASCII without spaces, as a header value allows. */
 const PRINTABLE = /^[!-~]{1,256}$/;
 
-/** A token that is no good is told at the door. */
-async function proved(token: string, remember: boolean): Promise<void> {
-  if (!PRINTABLE.test(token)) throw new Error('A token has letters, digits and _ alone.');
-  await ask(pathOf(['attribution']), { unlisted: true, token });
+/** Checks the token with a free request before it starts the session. */
+async function verifyToken(token: string, remember: boolean): Promise<void> {
+  if (!PRINTABLE.test(token)) throw new Error('A token contains only letters, digits and _.');
+  await callApi(apiPath(['attribution']), { unlisted: true, token });
   signIn(token, remember);
 }

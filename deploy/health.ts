@@ -1,5 +1,5 @@
-// Says by its exit code whether the server beside it is alive, for an image that has no curl: the same
-// settings tell where it listens. Its certificate is not checked: this process asks its own machine.
+// Liveness check of the local server by exit code, for an image without curl. It reads the address from the
+// server's settings. It does not verify the certificate, because it connects to its own machine.
 import { get as getPlain } from 'node:http';
 import { get as getSecure } from 'node:https';
 
@@ -9,10 +9,10 @@ const EVERYWHERE = ['0.0.0.0', '::'];
 
 const { TAPEDECK_HOST, TAPEDECK_PORT, TAPEDECK_TLS_CERT } = process.env;
 const isSecure = (TAPEDECK_TLS_CERT ?? '') !== '';
-const given = TAPEDECK_HOST ?? '127.0.0.1';
-const asked = (isSecure ? getSecure : getPlain)(
+const host = TAPEDECK_HOST ?? '127.0.0.1';
+const request = (isSecure ? getSecure : getPlain)(
   {
-    host: EVERYWHERE.includes(given) ? '127.0.0.1' : given,
+    host: EVERYWHERE.includes(host) ? '127.0.0.1' : host,
     port: TAPEDECK_PORT ?? '8080',
     path: '/healthz',
     timeout: DEADLINE_MS,
@@ -20,4 +20,4 @@ const asked = (isSecure ? getSecure : getPlain)(
   },
   ({ statusCode }) => process.exit(statusCode === 200 ? 0 : 1),
 );
-for (const event of ['error', 'timeout']) asked.on(event, () => process.exit(1));
+for (const event of ['error', 'timeout']) request.on(event, () => process.exit(1));

@@ -1,4 +1,4 @@
-// Bare DuckDB with its own defaults: one statement; its milliseconds and its processor time on stdout.
+// Runs one statement in bare DuckDB with default settings; prints its duration and processor time as JSON.
 import { DuckDBInstance } from '@duckdb/node-api';
 import { cpuSince } from '../http/cpuTime.ts';
 

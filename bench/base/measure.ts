@@ -1,5 +1,5 @@
-// Ratios: both sides in one run, interleaved, the median of pairs. Absolutes are of this machine
-// and this minute; only the ratio is a figure.
+// Measures ratios: both sides in one run, interleaved, with the median of pairs. Absolute times depend on the
+// machine and its load; only the ratio is comparable.
 import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
@@ -15,11 +15,11 @@ export interface Ratio extends Answers {
   readonly note: string;
 }
 
-/** Of the answers of all counted rounds, in milliseconds; what a side cannot tell is left out. */
+/** Times of the answers in all counted rounds, in milliseconds; undefined if a side cannot measure them. */
 interface Answers {
   readonly oursP50?: number | undefined;
   readonly oursP99?: number | undefined;
-  /** Processor time of one answer: that of the processes that serve the side, and that of the client. */
+  /** Processor time per answer of the serving processes and of the client. */
   readonly oursCpuMs?: number | undefined;
   readonly oursClientCpuMs?: number | undefined;
   readonly bareP50?: number | undefined;
@@ -28,20 +28,20 @@ interface Answers {
   readonly bareClientCpuMs?: number | undefined;
 }
 
-/** What a round of one side took. */
-export interface Taken {
-  /** What the ratio is made of. */
+/** Measurement of one round of one side. */
+export interface Measurement {
+  /** The time used for the ratio. */
   readonly ms: number;
   /** Milliseconds of each answer. */
   readonly times?: readonly number[];
-  /** Processor time of an answer. */
+  /** Processor time per answer. */
   readonly cpuMs?: number;
   readonly clientCpuMs?: number;
 }
 
 export interface Pair {
-  readonly ours: Taken;
-  readonly bare: Taken;
+  readonly ours: Measurement;
+  readonly bare: Measurement;
 }
 
 interface Bench {
@@ -60,35 +60,35 @@ export const median = (values: readonly number[]): number => {
 export const p99 = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length * 0.99)] ?? 0;
 
-type RunSide = (round: number) => Promise<number | Taken>;
+type RunSide = (round: number) => Promise<number | Measurement>;
 
-/** Runs both sides in turn `pairs` times; the first pair warms up and is not counted. */
-export async function ratioOf(bench: Bench, ours: RunSide, bare: RunSide): Promise<Ratio> {
+/** Runs both sides alternately `pairs` times; an additional first pair warms up and is not counted. */
+export async function measureRatio(bench: Bench, ours: RunSide, bare: RunSide): Promise<Ratio> {
   const pairs: Pair[] = [];
-  const taken = async (side: RunSide, round: number): Promise<Taken> => {
-    const told = await side(round);
-    return typeof told === 'number' ? { ms: told } : told;
+  const runOnce = async (side: RunSide, round: number): Promise<Measurement> => {
+    const present = await side(round);
+    return typeof present === 'number' ? { ms: present } : present;
   };
   for (let round = 0; round <= bench.pairs; round += 1) {
     const oursFirst = round % 2 === 0;
-    const first = await taken(oursFirst ? ours : bare, round);
-    const second = await taken(oursFirst ? bare : ours, round);
+    const first = await runOnce(oursFirst ? ours : bare, round);
+    const second = await runOnce(oursFirst ? bare : ours, round);
     const pair = oursFirst ? { ours: first, bare: second } : { ours: second, bare: first };
     if (round > 0) pairs.push(pair);
   }
-  return ratioOfPairs(bench, pairs);
+  return computeRatio(bench, pairs);
 }
 
-export function ratioOfPairs({ name, pairs, target }: Bench, rounds: readonly Pair[]): Ratio {
+export function computeRatio({ name, pairs, target }: Bench, rounds: readonly Pair[]): Ratio {
   const [ours, bare] = [rounds.map((pair) => pair.ours), rounds.map((pair) => pair.bare)];
-  const [own, other] = [answersOf(ours), answersOf(bare)];
+  const [own, other] = [summarizeAnswers(ours), summarizeAnswers(bare)];
   return {
     bench: name,
-    ratio: rounded(median(rounds.map((pair) => pair.bare.ms / pair.ours.ms))),
+    ratio: roundFigure(median(rounds.map((pair) => pair.bare.ms / pair.ours.ms))),
     target,
     pairs,
-    oursMs: rounded(median(ours.map(({ ms }) => ms))),
-    bareMs: rounded(median(bare.map(({ ms }) => ms))),
+    oursMs: roundFigure(median(ours.map(({ ms }) => ms))),
+    bareMs: roundFigure(median(bare.map(({ ms }) => ms))),
     oursP50: own.p50,
     oursP99: own.p99,
     oursCpuMs: own.cpuMs,
@@ -101,10 +101,13 @@ export function ratioOfPairs({ name, pairs, target }: Bench, rounds: readonly Pa
   };
 }
 
-/** Our time by theirs, where less is better. */
-export const inverted = (ratio: Ratio): Ratio => ({ ...ratio, ratio: rounded(1 / ratio.ratio) });
+/** Returns our time divided by theirs, for which less is better. */
+export const invertRatio = (ratio: Ratio): Ratio => ({
+  ...ratio,
+  ratio: roundFigure(1 / ratio.ratio),
+});
 
-/** Of one side; JSON leaves out what is undefined. */
+/** Times of one side; JSON omits undefined members. */
 interface SideAnswers {
   readonly p50: number | undefined;
   readonly p99: number | undefined;
@@ -112,61 +115,61 @@ interface SideAnswers {
   readonly clientCpuMs: number | undefined;
 }
 
-/** The times of all rounds together, and the mean of the processor time of an answer. */
-export function answersOf(rounds: readonly Taken[]): SideAnswers {
+/** Summarizes the times of all rounds and the mean processor time per answer. */
+export function summarizeAnswers(rounds: readonly Measurement[]): SideAnswers {
   const times = rounds.flatMap((round) => round.times ?? []);
   return {
-    p50: times.length === 0 ? undefined : rounded(median(times)),
-    p99: times.length === 0 ? undefined : rounded(p99(times)),
-    cpuMs: meanOf(rounds.map(({ cpuMs }) => cpuMs)),
-    clientCpuMs: meanOf(rounds.map(({ clientCpuMs }) => clientCpuMs)),
+    p50: times.length === 0 ? undefined : roundFigure(median(times)),
+    p99: times.length === 0 ? undefined : roundFigure(p99(times)),
+    cpuMs: mean(rounds.map(({ cpuMs }) => cpuMs)),
+    clientCpuMs: mean(rounds.map(({ clientCpuMs }) => clientCpuMs)),
   };
 }
 
-/** A figure without another side, as a JSON line. */
-export const lineOf = (
+/** Formats a measurement without a second side as a JSON line. */
+export const formatLine = (
   bench: string,
   target: string,
-  taken: Taken,
+  runOnce: Measurement,
   more: Readonly<Record<string, number | string>> = {},
-): string => JSON.stringify({ bench, target, ...answersOf([taken]), ...more });
+): string => JSON.stringify({ bench, target, ...summarizeAnswers([runOnce]), ...more });
 
-/** The kernel counts in steps of ten milliseconds: a mean is finer than a median. */
-function meanOf(values: readonly (number | undefined)[]): number | undefined {
-  const told = values.filter((value) => value !== undefined);
-  if (told.length === 0) return undefined;
-  return rounded(told.reduce((sum, value) => sum + value, 0) / told.length);
+/** Uses the mean, which is finer than the median because the kernel counts in steps of ten milliseconds. */
+function mean(values: readonly (number | undefined)[]): number | undefined {
+  const present = values.filter((value) => value !== undefined);
+  if (present.length === 0) return undefined;
+  return roundFigure(present.reduce((sum, value) => sum + value, 0) / present.length);
 }
 
-export const rounded = (value: number): number => Math.round(value * 1000) / 1000;
+export const roundFigure = (value: number): number => Math.round(value * 1000) / 1000;
 
-export async function timed(work: () => Promise<unknown>): Promise<number> {
+export async function measureMs(work: () => Promise<unknown>): Promise<number> {
   const start = performance.now();
   await work();
   return performance.now() - start;
 }
 
-/** Runs one statement by bare DuckDB in a process of its own, which tells the times of the statement. */
-export async function bareDuckDb(sql: string): Promise<Taken> {
+/** Runs one statement in bare DuckDB in a separate process, which reports the times. */
+export async function bareDuckDb(sql: string): Promise<Measurement> {
   const script = new URL('./bareDuckdb.ts', import.meta.url).pathname;
   const { stdout } = await promisify(execFile)(process.execPath, [script, sql]);
-  return JSON.parse(stdout) as Taken;
+  return JSON.parse(stdout) as Measurement;
 }
 
-/** Resident bytes of this process and all below it, sampled until `stop`; the largest sum. */
+/** Samples the resident bytes of this process and its descendants until `stop`; returns the largest sum. */
 export function watchMemory(everyMs = 50): { stop(): Promise<number> } {
   let most = 0;
-  let going = true;
-  const watching = (async (): Promise<void> => {
-    while (going) {
+  let isRunning = true;
+  const sampling = (async (): Promise<void> => {
+    while (isRunning) {
       most = Math.max(most, await treeBytes());
       await new Promise((resolve) => setTimeout(resolve, everyMs));
     }
   })();
   return {
     stop: async () => {
-      going = false;
-      await watching;
+      isRunning = false;
+      await sampling;
       return most;
     },
   };
@@ -174,7 +177,7 @@ export function watchMemory(everyMs = 50): { stop(): Promise<number> } {
 
 const PAGE_BYTES = 4096;
 
-/** Resident bytes of a process, with all below it or alone. */
+/** Returns the resident bytes of a process, with or without its descendants. */
 export async function treeBytes(root = process.pid, below = true): Promise<number> {
   if (!below) return residentBytes(root);
   const parents = new Map<number, number>();

@@ -1,22 +1,24 @@
-// A server to measure, and a dataset of daily closes in it.
+// Starts a server to measure and fills datasets of daily closes.
 import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startTapedeck, type Tapedeck } from '../../app/main.ts';
 import { createWorkspace } from '../../store/lake/datasetEdits.ts';
 import type { ColumnMapping } from '../../store/lake/datasets/datasets.ts';
 import { readSettings } from '../../store/base/settings/settings.ts';
-import type { Wanted } from '../http/order.ts';
+import type { RequestSpec } from '../http/order.ts';
 import { bareDuckDb } from './measure.ts';
 import type { Core, Seams } from '../../app/core.ts';
 
-/** Keys of a filled dataset: `S0000` to `S4999`, a record of each on each day from 2000-01-01. */
+/**
+ * Number of keys of a filled dataset: `S0000` to `S4999`, with one record per key and day from 2000-01-01.
+ */
 export const SYMBOLS = 5_000;
 
 export const symbolOf = (at: number): string => `S${String(at).padStart(4, '0')}`;
 
 /**
- * A quiet server on a folder of its own, with workspace WS.
- * @param hopKey what other nodes sign with that hand on to it
+ * Starts a server without logs and demo data on its own folder, with workspace WS.
+ * @param hopKey signing key of nodes that forward to it
  */
 export async function startBench(
   folder: string,
@@ -41,7 +43,7 @@ export async function startBench(
   return tapedeck;
 }
 
-/** Loads a file into a dataset of WS as a job does; how many records were ingested. */
+/** Loads a file into a dataset of WS by a job; returns the number of ingested records. */
 export async function loadFile(
   { services, accountId }: Core,
   path: string,
@@ -74,7 +76,7 @@ export async function fillDaily(
   await writeFile(path, '');
 }
 
-/** Fills a dataset with `rows` records of symbol, date, close, volume: minutes of the same keys. */
+/** Fills a dataset with `rows` minute records of symbol, date, close, volume for the same keys. */
 export async function fillMinutes(
   tapedeck: Tapedeck,
   folder: string,
@@ -90,33 +92,36 @@ export async function fillMinutes(
   await writeFile(path, '');
 }
 
-/** A load that replaces and is waited for: CSV into a dataset of WS. */
-export const loadOf = (dataset: string, csv: string, token: string): Wanted => {
+/** Builds a load request of CSV into a dataset of WS that replaces records and waits. */
+export const loadRequest = (dataset: string, csv: string, token: string): RequestSpec => {
   const how = 'wait=true&duplicateKeyHandling=replace&key=symbol&date=date';
   const path = `/v1/data/WS/${dataset}?${how}&token=${token}`;
   return { path, method: 'POST', body: csv };
 };
 
-/** Sends such a load from this process, where nothing is measured. */
+/** Sends a load from this process, without measuring it. */
 export async function send(tapedeck: Tapedeck, dataset: string, csv: string): Promise<void> {
-  const { path } = loadOf(dataset, csv, await tokenOf(tapedeck, 'secret'));
+  const { path } = loadRequest(dataset, csv, await findToken(tapedeck, 'secret'));
   const answer = await fetch(`${tapedeck.base}${path}`, { method: 'POST', body: csv });
   if (!answer.ok) throw new Error(await answer.text());
 }
 
-/** Local paths of a dataset's files. */
-export async function filesOf({ services }: Tapedeck, dataset: string): Promise<readonly string[]> {
+/** Returns the local paths of a dataset's files. */
+export async function listFiles(
+  { services }: Tapedeck,
+  dataset: string,
+): Promise<readonly string[]> {
   const { folder, lake } = services;
-  const known = lake.directory.dataset('WS', dataset);
-  const table = known === undefined ? undefined : await lake.table(known.tableId);
+  const entry = lake.directory.dataset('WS', dataset);
+  const table = entry === undefined ? undefined : await lake.table(entry.tableId);
   return (table?.files ?? []).map((file) => join(folder.lake, file.path));
 }
 
-/** The first account's token of a kind. */
-export async function tokenOf(
+/** Returns the first account's token of a kind. */
+export async function findToken(
   { services, accountId }: Tapedeck,
-  wanted: 'publishable' | 'secret',
+  tokenKind: 'publishable' | 'secret',
 ): Promise<string> {
   const tokens = await services.accounts.tokens(accountId);
-  return tokens.find(({ kind, test }) => kind === wanted && !test)?.text ?? '';
+  return tokens.find(({ kind, test }) => kind === tokenKind && !test)?.text ?? '';
 }

@@ -1,78 +1,90 @@
-// A quota of several nodes, leased to them in blocks: a node spends its block without asking, and asks for
-// the next one. All of it as pure functions: what a node may spend is never more than was leased to it, what
-// was leased is never more than the quota, and what a node does not spend comes back when its lease ends.
+// Quota of several nodes, leased to them in blocks, as pure functions. A node spends its block without
+// requests and requests the next one. A node never spends more than its lease, leases never exceed the quota,
+// and unspent quota returns when the lease ends.
 import { computeBlockSize, type BlockPolicy } from '../../store/ledger/leases/blockSizes.ts';
 
 export interface Policy extends BlockPolicy {
   readonly leaseMs: number;
-  /** A node stops so much earlier than its lease ends: clocks differ. */
+  /** A node stops this much earlier than its lease ends, because clocks differ. */
   readonly marginMs: number;
 }
 
-/** What one node holds. */
+/** Lease of one node. */
 export interface Lease {
   readonly node: number;
   readonly messages: number;
   readonly untilMs: number;
 }
 
-/** What one who leases knows. */
+/** State of the lessor. */
 export interface Pool {
   readonly unleased: number;
-  /** At most one a node. */
+  /** At most one per node. */
   readonly leases: readonly Lease[];
 }
 
-/** What a node knows. */
-export interface Held {
+/** State of a node. */
+export interface NodeBlock {
   readonly left: number;
   readonly untilMs: number;
 }
 
-interface Asking {
+interface LeaseRequest {
   readonly node: number;
-  /** What the call takes. */
+  /** Messages of the call. */
   readonly need: number;
-  /** What the node has spent of its lease that is known to the pool. */
+  /** Messages that the node has spent of its lease. */
   readonly spent: number;
 }
 
 interface Answer {
   readonly pool: Pool;
-  /** Undefined: not now. */
+  /** Undefined if no quota is available now. */
   readonly lease: Lease | undefined;
-  /** When others' leases have ended at the latest, if they hold any; undefined: all is spent. */
+  /** Latest end of the leases of other nodes; undefined if there are none and all quota is spent. */
   readonly againMs: number | undefined;
 }
 
-export const poolOf = (quota: number): Pool => ({ unleased: quota, leases: [] });
+export const newPool = (quota: number): Pool => ({ unleased: quota, leases: [] });
 
-/** The node's side. Undefined: it must ask. */
+/** Spends quota at the node; undefined if the node must request more. */
 export function spend(
   { marginMs }: Policy,
-  { left, untilMs }: Held,
+  { left, untilMs }: NodeBlock,
   need: number,
   nowMs: number,
-): Held | undefined {
+): NodeBlock | undefined {
   if (left < need || nowMs > untilMs - marginMs) return undefined;
   return { left: left - need, untilMs };
 }
 
 /**
- * Leases that have ended come back.
- * @param spentOf what the books say that was spent of one, whether or not its node still lives
+ * Returns unspent quota of ended leases to the pool.
+ * @param spentOf messages spent of a lease by the ledger, whether or not its node still runs
  */
-export function closed(pool: Pool, nowMs: number, spentOf: (lease: Lease) => number): Pool {
-  const over = pool.leases.filter(({ untilMs }) => untilMs <= nowMs);
-  if (over.length === 0) return pool;
-  const back = over.reduce((sum, lease) => sum + lease.messages - spentOf(lease), 0);
+export function closeLeases(
+  pool: Pool,
+  nowMs: number,
+  measureSpent: (lease: Lease) => number,
+): Pool {
+  const endedLeases = pool.leases.filter(({ untilMs }) => untilMs <= nowMs);
+  if (endedLeases.length === 0) return pool;
+  const returned = endedLeases.reduce(
+    (sum, lease) => sum + lease.messages - measureSpent(lease),
+    0,
+  );
   const leases = pool.leases.filter(({ untilMs }) => untilMs > nowMs);
-  return { unleased: pool.unleased + back, leases };
+  return { unleased: pool.unleased + returned, leases };
 }
 
-/** A node gives back what it has, and takes the next block; ended leases are closed before. */
-export function ask(policy: Policy, pool: Pool, asking: Asking, nowMs: number): Answer {
-  const { need, node, spent } = asking;
+/** Replaces the block of a node by the next one; ended leases must be closed before. */
+export function requestLease(
+  policy: Policy,
+  pool: Pool,
+  request: LeaseRequest,
+  nowMs: number,
+): Answer {
+  const { need, node, spent } = request;
   const own = pool.leases.find((lease) => lease.node === node);
   const others = pool.leases.filter((lease) => lease.node !== node);
   const unleased = pool.unleased + (own === undefined ? 0 : own.messages - spent);

@@ -1,11 +1,11 @@
-// A day of calls: how many at which hour, of which kind, for which dataset and account.
+// Model of a day of calls: rate by hour, kinds, datasets and accounts.
 
-/** Calls of a day, and what it is about. */
+/** Calls per day and their distribution. */
 export interface Demand {
   readonly callsADay: number;
   readonly mix: Readonly<Record<Kind, number>>;
   readonly datasets: number;
-  /** Keys of a dataset that are asked for; each dataset is loaded once a day. */
+  /** Requested keys per dataset; each dataset is loaded once a day. */
   readonly keys: number;
   readonly accounts: number;
 }
@@ -20,11 +20,11 @@ export const DEMAND: Demand = {
   accounts: 1_000,
 };
 
-/** Of 1e12 to far less than one. */
+/** Bisection steps from 1e12 to far less than one. */
 const HALVINGS = 60;
 const SECONDS_OF_DAY = 86_400;
 
-/** Calls of each hour by those of the mean one: a trading day of one place, busiest at its opening. */
+/** Calls of each hour relative to the mean: a trading day of one exchange, busiest at its opening. */
 export const HOURS: readonly number[] = [
   0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 0.3, 0.5, 0.9, 2.2, 3, 2.6, 2.2, 2.1, 2.3, 2.8, 1.9, 0.7, 0.4, 0.3,
   0.2, 0.2, 0.1, 0.1,
@@ -34,7 +34,7 @@ const meanRate = ({ callsADay }: Demand): number => callsADay / SECONDS_OF_DAY;
 
 export const peakRate = (demand: Demand): number => meanRate(demand) * Math.max(...HOURS);
 
-/** Of the day, how many calls came in hours that ask for more than so many a second. */
+/** Returns the share of a day's calls in hours above the given rate. */
 export function shareBeyond(demand: Demand, callsPerSecond: number): number {
   const mean = meanRate(demand);
   const beyond = HOURS.filter((share) => share * mean > callsPerSecond);
@@ -42,7 +42,7 @@ export function shareBeyond(demand: Demand, callsPerSecond: number): number {
   return beyond.reduce((sum, share) => sum + share, 0) / all;
 }
 
-/** Shares of things of which the nth is asked for as often as the first by n. */
+/** Shares of a Zipf distribution: the nth item is requested 1/n times as often as the first. */
 export function zipfShares(count: number): readonly number[] {
   const weights = Array.from({ length: count }, (_, at) => 1 / (at + 1));
   const sum = weights.reduce((total, weight) => total + weight, 0);
@@ -50,8 +50,8 @@ export function zipfShares(count: number): readonly number[] {
 }
 
 /**
- * Of hot reads, the share that is the first of its key at its node since the dataset's load, and so comes
- * from the files: each of several memories has to read what one reads once.
+ * Share of hot reads that are the first of their key at their node since the dataset's load, and so read the
+ * files: each of several caches must read what a single cache reads once.
  */
 export function firstReads(demand: Demand, nodes: number): number {
   const { callsADay, datasets, keys, mix } = demand;
@@ -63,7 +63,7 @@ export function firstReads(demand: Demand, nodes: number): number {
   return firsts / reads;
 }
 
-/** The mix with as many more cold reads as so many memories have more than one. */
+/** Mix with the additional cold reads of several caches compared with one. */
 export function mixOf(demand: Demand, nodes: number): Demand['mix'] {
   const { mix } = demand;
   const more = mix.hot * (firstReads(demand, nodes) - firstReads(demand, 1));
@@ -71,25 +71,25 @@ export function mixOf(demand: Demand, nodes: number): Demand['mix'] {
 }
 
 /**
- * Of each of those things, how often it is among the `most` that a node has, of which the one that was
- * used longest ago goes: it is in if it was asked for within as many calls as so many others take to come.
+ * Probability that each item is in an LRU cache of `most` items: it is if it was requested within the number
+ * of calls in which that many distinct items are requested.
  */
-export function heldShares(shares: readonly number[], most: number): readonly number[] {
+export function cachedShares(shares: readonly number[], most: number): readonly number[] {
   if (most >= shares.length) return shares.map(() => 1);
   const at = (calls: number): readonly number[] =>
     shares.map((share) => 1 - Math.exp(-share * calls));
   let [low, high] = [0, 1e12];
   for (let step = 0; step < HALVINGS; step += 1) {
     const middle = (low + high) / 2;
-    const held = at(middle).reduce((sum, share) => sum + share, 0);
-    if (held < most) low = middle;
+    const expectedSize = at(middle).reduce((sum, share) => sum + share, 0);
+    if (expectedSize < most) low = middle;
     else high = middle;
   }
   return at(low);
 }
 
-/** Which part of a whole `share` falls into, of parts that add up to it. */
-export function partOf(ends: readonly number[], share: number): number {
+/** Finds the part that `share` falls into, by the ends of consecutive parts. */
+export function findPart(ends: readonly number[], share: number): number {
   let [low, high] = [0, ends.length - 1];
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -99,8 +99,8 @@ export function partOf(ends: readonly number[], share: number): number {
   return low;
 }
 
-/** Where each part ends. */
-export function endsOf(shares: readonly number[]): readonly number[] {
+/** Returns the end of each part. */
+export function cumulate(shares: readonly number[]): readonly number[] {
   let sum = 0;
   return shares.map((share) => (sum += share));
 }

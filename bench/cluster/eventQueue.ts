@@ -1,4 +1,4 @@
-// What happens next: a binary heap by time. What happens at the same time comes in the order of its entry.
+// Event queue: a binary heap by time. Events at the same time keep their insertion order.
 
 interface Entry<Item> {
   readonly ms: number;
@@ -8,7 +8,7 @@ interface Entry<Item> {
 
 export interface EventQueue<Item> {
   add(ms: number, item: Item): void;
-  /** The earliest, taken out. */
+  /** Removes and returns the earliest item. */
   next(): { readonly ms: number; readonly item: Item } | undefined;
 }
 

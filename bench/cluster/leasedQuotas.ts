@@ -1,129 +1,132 @@
-// The blocks of all accounts and nodes while a cluster runs: who has to ask, and which calls find none.
+// Quota blocks of all accounts and nodes in a running cluster: which nodes request quota, and which calls
+// have none.
 import { computeBlockSize, LEASE_MS, MARGIN_MS } from '../../store/ledger/leases/blockSizes.ts';
 import { seeded } from '../../test/soak/crash/rounds/seeded.ts';
-import { ask, closed, type Held, type Lease } from './blocks.ts';
-import { type Policy, type Pool, poolOf, spend } from './blocks.ts';
+import { requestLease, closeLeases, type NodeBlock, type Lease } from './blocks.ts';
+import { type Policy, type Pool, newPool, spend } from './blocks.ts';
 import type { GoOn, Step } from './network.ts';
 
 interface Quotas {
   readonly nodes: number;
-  /** Calls of an account at one node, a millisecond. */
+  /** Calls per account and node in a millisecond. */
   readonly rates: readonly number[];
-  /** Messages of most calls. */
+  /** Messages of a typical call. */
   readonly need: number;
   readonly seed: number;
 }
 
-interface Spending {
+interface SpendRequest {
   readonly account: number;
-  /** Not the first one, which asks nobody. */
+  /** Never the first node, which needs no leases. */
   readonly node: number;
   readonly need: number;
 }
 
-interface Spent {
-  /** Whether the node has what the call takes. */
-  readonly isHere: boolean;
-  /** Whether a question for more is on its way, this one or another. */
-  readonly isComing: boolean;
-  /** That the node asks now, beside the call. */
-  readonly question: Question | undefined;
+interface SpendResult {
+  /** Whether the node has enough quota for the call. */
+  readonly isEnough: boolean;
+  /** Whether a request for more is in flight. */
+  readonly isPending: boolean;
+  /** Request that the node sends now, beside the call. */
+  readonly quotaRequest: QuotaRequest | undefined;
 }
 
-export interface Question {
-  /** When it goes. */
+export interface QuotaRequest {
+  /** Time at which it is sent. */
   readonly atMs: number;
-  /** The message of others that go then has it, too. */
+  /** Whether it shares the message of another request. */
   readonly isBeside: boolean;
-  /** It is at the one who leases. */
-  readonly heard: (nowMs: number) => void;
-  /** Its answer is at the node. */
-  readonly answered: (nowMs: number) => void;
+  /** Called when it reaches the lessor. */
+  readonly reached: (nowMs: number) => void;
+  /** Called when the node receives the answer. */
+  readonly received: (nowMs: number) => void;
 }
 
 export interface LeasedQuotas {
-  spend(spending: Spending, nowMs: number): Spent;
-  /** Until the answer to what is on its way is there, whichever it is, or it took too long. */
-  coming(spending: Spending): Step;
-  /** When nodes asked, for however many accounts at once. */
-  readonly askedMs: readonly number[];
+  spend(spendRequest: SpendRequest, nowMs: number): SpendResult;
+  /** Waits for the answer to the request in flight, or until the wait times out. */
+  waitForQuota(spendRequest: SpendRequest): Step;
+  /** Times at which nodes sent a message with requests. */
+  readonly requestTimesMs: readonly number[];
 }
 
-/** A block of a node, as it uses it. */
-interface Block extends Held {
-  /** More is asked for then, or below so much. */
+/** Block of a node in use. */
+interface Block extends NodeBlock {
+  /** More is requested after this time or below this amount. */
   readonly renewMs: number;
   readonly low: number;
 }
 
-/** Of what most accounts have left, nothing is felt. */
-const MUCH = 1e12;
-/** One account of so many has about ten seconds left of its quota. */
+/** Remaining quota of most accounts, which is never exhausted. */
+const UNLIMITED = 1e12;
+/** One of this many accounts has about ten seconds of quota left. */
 const NEAR_ITS_LIMIT = 50;
 const LEFT_MS = 10_000;
 const BLOCK_MOST = 100_000;
-/** A question goes at once where none went for so long, and with the others at its end where one did. */
-const TURN_MS = 5;
-/** As long as a call waits at its node. */
-const COMING_MOST_MS = 20;
-/** A node that got nothing asks again so late. */
-const AGAIN_MS = 250;
-/** Of each account at each node, at `placeOf`. */
+/**
+ * A request is sent immediately if none was sent for this long, otherwise together with others at its end.
+ */
+const MESSAGE_INTERVAL_MS = 5;
+/** Maximum wait of a call at its node. */
+const QUOTA_WAIT_MS = 20;
+/** Retry delay of a node that got no quota. */
+const RETRY_DELAY_MS = 250;
+/** State of each account at each node, indexed by `placeOf`. */
 interface State {
   readonly policy: Policy;
   /** By account. */
   readonly pools: Pool[];
-  readonly held: (Block | undefined)[];
+  readonly blocks: (Block | undefined)[];
   readonly leased: (Lease | undefined)[];
   readonly againMs: number[];
-  /** Calls that wait for what is on its way, where something is. */
+  /** Calls that wait for a request in flight; undefined if there is none. */
   readonly waiting: (GoOn[] | undefined)[];
-  /** By node, when it asks next, or asked last. */
-  readonly turnsMs: number[];
+  /** Time of the next or last message by node. */
+  readonly messageTimesMs: number[];
 }
 
-const placeOf = ({ policy }: State, { account, node }: Omit<Spending, 'need'>): number =>
+const placeOf = ({ policy }: State, { account, node }: Omit<SpendRequest, 'need'>): number =>
   account * policy.nodes + node;
 
 export function leasedQuotas(quotas: Quotas): LeasedQuotas {
-  const state = begun(quotas);
-  const { againMs, held, waiting } = state;
-  const askedMs: number[] = [];
+  const state = initialState(quotas);
+  const { againMs, blocks, waiting } = state;
+  const requestTimesMs: number[] = [];
   return {
-    askedMs,
-    spend: (spending, nowMs) => {
-      const at = placeOf(state, spending);
-      const own = usable(state, at, spending.need, nowMs);
-      if (own !== undefined) held[at] = own;
-      const isHere = own !== undefined;
-      if (waiting[at] !== undefined) return { isHere, isComing: true, question: undefined };
+    requestTimesMs,
+    spend: (spendRequest, nowMs) => {
+      const at = placeOf(state, spendRequest);
+      const own = usable(state, at, spendRequest.need, nowMs);
+      if (own !== undefined) blocks[at] = own;
+      const isEnough = own !== undefined;
+      if (waiting[at] !== undefined) return { isEnough, isPending: true, quotaRequest: undefined };
       const isLow = own === undefined || nowMs > own.renewMs || own.left < own.low;
-      const asks = isLow && nowMs >= (againMs[at] ?? 0);
-      const question = asks ? questionOf(state, spending, nowMs) : undefined;
-      if (question?.isBeside === false) askedMs.push(question.atMs);
-      return { isHere, isComing: asks, question };
+      const sendsRequest = isLow && nowMs >= (againMs[at] ?? 0);
+      const quotaRequest = sendsRequest ? buildRequest(state, spendRequest, nowMs) : undefined;
+      if (quotaRequest?.isBeside === false) requestTimesMs.push(quotaRequest.atMs);
+      return { isEnough, isPending: sendsRequest, quotaRequest };
     },
-    coming: (spending) => ({
-      until: (goOn) => void waiting[placeOf(state, spending)]?.push(goOn),
-      mostMs: COMING_MOST_MS,
+    waitForQuota: (spendRequest) => ({
+      until: (goOn) => void waiting[placeOf(state, spendRequest)]?.push(goOn),
+      mostMs: QUOTA_WAIT_MS,
     }),
   };
 }
 
-/** As if they had run for long: a block is there if it was asked for not long ago. */
-function begun({ need, nodes, rates, seed }: Quotas): State {
+/** Initial steady state: a node has a block if it requested one recently. */
+function initialState({ need, nodes, rates, seed }: Quotas): State {
   const policy: Policy = { nodes, blockMost: BLOCK_MOST, leaseMs: LEASE_MS, marginMs: MARGIN_MS };
   const random = seeded(seed);
   const pools = rates.map((rate, account) => {
     const isNear = account % NEAR_ITS_LIMIT === NEAR_ITS_LIMIT - 1;
-    return poolOf(isNear ? Math.floor(rate * nodes * need * LEFT_MS * random.next()) : MUCH);
+    return newPool(isNear ? Math.floor(rate * nodes * need * LEFT_MS * random.next()) : UNLIMITED);
   });
-  const held = Array.from({ length: rates.length * nodes }, (): Block | undefined => undefined);
-  const leased = held.map((): Lease | undefined => undefined);
-  const state = { policy, pools, held, leased, againMs: [], waiting: [], turnsMs: [] };
+  const blocks = Array.from({ length: rates.length * nodes }, (): Block | undefined => undefined);
+  const leased = blocks.map((): Lease | undefined => undefined);
+  const state = { policy, pools, blocks, leased, againMs: [], waiting: [], messageTimesMs: [] };
   for (const [account, rate] of rates.entries()) {
     for (let node = 1; node < nodes; node += 1) {
-      const pool = pools[account] ?? poolOf(0);
+      const pool = pools[account] ?? newPool(0);
       const size = computeBlockSize(policy, pool.unleased, need);
       if (!random.chance(1 - Math.exp(-rate * (LEASE_MS - MARGIN_MS))) || size > pool.unleased)
         continue;
@@ -131,66 +134,66 @@ function begun({ need, nodes, rates, seed }: Quotas): State {
       const lease = { node, messages: size, untilMs: renewMs + LEASE_MS / 2 };
       const at = placeOf(state, { account, node });
       leased[at] = lease;
-      held[at] = { ...blockAt(lease, 0), renewMs };
+      blocks[at] = { ...blockAt(lease, 0), renewMs };
       pools[account] = { unleased: pool.unleased - size, leases: [...pool.leases, lease] };
     }
   }
   return state;
 }
 
-/** The block, after that many are spent of it. */
+/** Returns the block after spending the messages; undefined if it has too few. */
 function usable(
-  { held, policy }: State,
+  { blocks, policy }: State,
   at: number,
   need: number,
   nowMs: number,
 ): Block | undefined {
-  const block = held[at];
+  const block = blocks[at];
   const after = block && spend(policy, block, need, nowMs);
   return block && after && { ...block, left: after.left };
 }
 
-/** At the one who leases. */
-function leaseOf(
+/** Leases a block at the lessor. */
+function leaseBlock(
   state: State,
-  { account, need, node }: Spending,
+  { account, need, node }: SpendRequest,
   nowMs: number,
 ): Lease | undefined {
-  const { againMs, held, leased, policy, pools } = state;
+  const { againMs, blocks, leased, policy, pools } = state;
   const at = placeOf(state, { account, node });
-  const spentOf = ({ messages, node: holder }: Lease): number =>
-    messages - (held[placeOf(state, { account, node: holder })]?.left ?? messages);
-  const pool = closed(pools[account] ?? poolOf(0), nowMs, spentOf);
+  const measureSpent = ({ messages, node: holder }: Lease): number =>
+    messages - (blocks[placeOf(state, { account, node: holder })]?.left ?? messages);
+  const pool = closeLeases(pools[account] ?? newPool(0), nowMs, measureSpent);
   const before = leased[at];
-  const spent = before === undefined ? 0 : spentOf(before);
-  const answer = ask(policy, pool, { node, need, spent }, nowMs);
+  const spent = before === undefined ? 0 : measureSpent(before);
+  const answer = requestLease(policy, pool, { node, need, spent }, nowMs);
   pools[account] = answer.pool;
   leased[at] = answer.lease;
-  if (answer.lease === undefined) againMs[at] = nowMs + AGAIN_MS;
+  if (answer.lease === undefined) againMs[at] = nowMs + RETRY_DELAY_MS;
   return answer.lease;
 }
 
-function questionOf(state: State, spending: Spending, nowMs: number): Question {
-  const { held, turnsMs, waiting } = state;
-  const { node } = spending;
-  const at = placeOf(state, spending);
+function buildRequest(state: State, spendRequest: SpendRequest, nowMs: number): QuotaRequest {
+  const { blocks, messageTimesMs, waiting } = state;
+  const { node } = spendRequest;
+  const at = placeOf(state, spendRequest);
   waiting[at] = [];
-  const turnMs = turnsMs[node] ?? -Infinity;
-  const isBeside = turnMs > nowMs;
-  const atMs = isBeside ? turnMs : Math.max(nowMs, turnMs + TURN_MS);
-  turnsMs[node] = atMs;
+  const messageTimeMs = messageTimesMs[node] ?? -Infinity;
+  const isBeside = messageTimeMs > nowMs;
+  const atMs = isBeside ? messageTimeMs : Math.max(nowMs, messageTimeMs + MESSAGE_INTERVAL_MS);
+  messageTimesMs[node] = atMs;
   let block: Block | undefined;
   return {
     atMs,
     isBeside,
-    heard: (ms) => {
-      const isGone = usable(state, at, 0, ms) === undefined;
-      const lease = leaseOf(state, spending, ms);
+    reached: (ms) => {
+      const isUsedUp = usable(state, at, 0, ms) === undefined;
+      const lease = leaseBlock(state, spendRequest, ms);
       block = lease && blockAt(lease, ms);
-      held[at] = isGone ? undefined : block;
+      blocks[at] = isUsedUp ? undefined : block;
     },
-    answered: (ms) => {
-      held[at] ??= block;
+    received: (ms) => {
+      blocks[at] ??= block;
       const calls = waiting[at] ?? [];
       waiting[at] = undefined;
       for (const goOn of calls) goOn(ms);

@@ -1,43 +1,43 @@
-// A network of queues: stations that serve in the order of arrival, and calls that go from one to the next.
+// Types of a queueing network: stations that serve in order of arrival, and calls that pass through them.
 import type { Seeded } from '../../test/soak/crash/rounds/seeded.ts';
 
 export interface Station {
   readonly name: string;
-  /** How many it serves at once. */
+  /** Number of parallel servers. */
   readonly servers: number;
 }
 
-/** Calls that come while it gathers go on together, once all of its own steps are done. */
+/** Calls that arrive in one interval continue together, after the steps of the group. */
 export interface Group {
   readonly gatherMs: number;
-  /** Of those that go together now. */
+  /** Steps of the current group. */
   readonly steps: () => readonly Step[];
 }
 
-/** Beside the calls, at an even pace. */
+/** Periodic work beside the calls. */
 export interface Regular {
   readonly everyMs: number;
   readonly steps: () => readonly Step[];
 }
 
 export type Step =
-  /** At a station, which works on it for so long. */
+  /** Service at a station for the given time. */
   | { readonly at: number; readonly ms: number }
-  /** Takes time, and nobody's. */
+  /** Delay without a station. */
   | { readonly waitMs: number }
   | { readonly group: number }
-  /** Goes on when each of them is done. */
+  /** Parallel steps; continues when all are done. */
   | { readonly all: readonly (readonly Step[])[] }
-  /** Goes on at once, and waits for none of them. */
+  /** Parallel steps; continues without waiting for them. */
   | { readonly beside: readonly (readonly Step[])[] }
-  /** Is told when it is there, and goes on. */
-  | { readonly tell: (nowMs: number) => void }
-  /** Waits until it is told to go on, for so long at most. */
+  /** Runs a callback and continues. */
+  | { readonly run: (nowMs: number) => void }
+  /** Waits until `goOn` is called or the time is over. */
   | { readonly until: (goOn: GoOn) => void; readonly mostMs: number }
-  /** What comes next is decided there. */
+  /** Steps decided when the call arrives here. */
   | { readonly decide: (nowMs: number) => readonly Step[] };
 
-/** Again it does nothing. */
+/** Continues a waiting call; further calls have no effect. */
 export type GoOn = (nowMs: number) => void;
 
 interface Call {
@@ -48,13 +48,13 @@ interface Call {
 export interface Network {
   readonly stations: readonly Station[];
   readonly groups: readonly Group[];
-  /** They come at random, independent of each other (Poisson). */
+  /** Rate of a Poisson process. */
   readonly callsPerSecond: number;
-  /** How the next call goes. */
-  readonly callOf: (random: Seeded, nowMs: number) => Call;
+  /** Returns the next call. */
+  readonly nextCall: (random: Seeded, nowMs: number) => Call;
   readonly regular: readonly Regular[];
 }
 
-/** Draws a time whose next moment is as likely to be its last as any other. */
+/** Samples an exponentially distributed time. */
 export const exponential = (random: Seeded, mean: number): number =>
   -mean * Math.log(1 - random.next());

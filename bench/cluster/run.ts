@@ -1,30 +1,30 @@
-// Runs a network of queues for some time. The same seed gives the same run.
+// Simulates a queueing network. The same seed gives the same run.
 import { seeded, type Seeded } from '../../test/soak/crash/rounds/seeded.ts';
 import { type EventQueue, eventQueue } from './eventQueue.ts';
-import { type Line, lineOf } from './line.ts';
+import { type StationQueue, stationQueue } from './stationQueue.ts';
 import { exponential, type GoOn, type Network, type Regular, type Step } from './network.ts';
 
 interface Length {
   readonly seed: number;
-  /** What comes before is not counted. */
+  /** Calls before this time are not counted. */
   readonly warmUpMs: number;
   readonly untilMs: number;
 }
 
-export interface Ran {
+export interface RunResult {
   /** Milliseconds of counted calls, by kind. */
   readonly times: ReadonlyMap<string, readonly number[]>;
-  /** Work that came to each station, by what it could have done. */
+  /** Utilization of each station: arrived work divided by its capacity. */
   readonly load: readonly number[];
-  /** Mean time that what came to a station waited there. */
+  /** Mean waiting time at each station. */
   readonly waitMs: readonly number[];
-  /** Calls that ended in the counted time, a second. */
+  /** Calls per second that ended in the counted time. */
   readonly callsPerSecond: number;
-  /** How often each group went on, a second. */
+  /** Groups per second. */
   readonly groupsPerSecond: readonly number[];
 }
 
-/** A call, or a part of one, on its way. */
+/** A call, or a part of one, in progress. */
 interface Task {
   readonly steps: readonly Step[];
   at: number;
@@ -34,7 +34,7 @@ interface Task {
 type Event =
   { readonly call: (nowMs: number) => void } | { readonly task: Task; readonly station: number };
 
-export function run(network: Network, length: Length): Ran {
+export function run(network: Network, length: Length): RunResult {
   return new Run(network, length).toItsEnd();
 }
 
@@ -43,7 +43,7 @@ class Run {
   readonly #length: Length;
   readonly #random: Seeded;
   readonly #events: EventQueue<Event> = eventQueue();
-  readonly #lines: readonly Line<Task>[];
+  readonly #lines: readonly StationQueue<Task>[];
   readonly #open: (Task[] | undefined)[];
   readonly #went: number[];
   readonly #times = new Map<string, number[]>();
@@ -53,12 +53,12 @@ class Run {
     this.#network = network;
     this.#length = length;
     this.#random = seeded(length.seed);
-    this.#lines = network.stations.map(({ servers }) => lineOf(servers));
+    this.#lines = network.stations.map(({ servers }) => stationQueue(servers));
     this.#open = network.groups.map(() => undefined);
     this.#went = network.groups.map(() => 0);
   }
 
-  toItsEnd(): Ran {
+  toItsEnd(): RunResult {
     this.#arrive(0);
     for (const regular of this.#network.regular) {
       const firstMs = this.#random.next() * regular.everyMs;
@@ -88,8 +88,8 @@ class Run {
 
   #arrive(nowMs: number): void {
     if (nowMs >= this.#length.untilMs) return;
-    const { callOf, callsPerSecond } = this.#network;
-    const { kind, steps } = callOf(this.#random, nowMs);
+    const { nextCall, callsPerSecond } = this.#network;
+    const { kind, steps } = nextCall(this.#random, nowMs);
     this.#begin(steps, nowMs, (ms) => this.#end(kind, nowMs, ms));
     const nextMs = nowMs + exponential(this.#random, 1_000 / callsPerSecond);
     this.#events.add(nextMs, { call: (ms) => this.#arrive(ms) });
@@ -98,9 +98,9 @@ class Run {
   #end(kind: string, beganMs: number, nowMs: number): void {
     if (this.#counts(nowMs)) this.#ended += 1;
     if (!this.#counts(beganMs)) return;
-    const known = this.#times.get(kind);
-    if (known === undefined) this.#times.set(kind, [nowMs - beganMs]);
-    else known.push(nowMs - beganMs);
+    const list = this.#times.get(kind);
+    if (list === undefined) this.#times.set(kind, [nowMs - beganMs]);
+    else list.push(nowMs - beganMs);
   }
 
   #repeat(regular: Regular, nowMs: number): void {
@@ -133,7 +133,7 @@ class Run {
     else if ('decide' in step) {
       this.#begin(step.decide(nowMs), nowMs, (ms) => this.#next(task, ms));
     } else {
-      if ('tell' in step) step.tell(nowMs);
+      if ('run' in step) step.run(nowMs);
       else for (const part of step.beside) this.#begin(part, nowMs, () => undefined);
       this.#next(task, nowMs);
     }
@@ -159,7 +159,7 @@ class Run {
     this.#next(task, nowMs);
   }
 
-  #line(at: number): Line<Task> {
+  #line(at: number): StationQueue<Task> {
     const line = this.#lines[at];
     if (line === undefined) throw new Error(`there is no station ${at}`);
     return line;

@@ -1,34 +1,34 @@
-// The usual way to serve series: Fastify over PostgreSQL with a unique index, rows made JSON by one
-// query. It is a process with PostgreSQL below it, has the records of one of our datasets, and answers the
-// same paths with the same headers.
+// The usual way to serve series: Fastify over PostgreSQL with a unique index, rows rendered to JSON by one
+// query. It runs in a separate process with PostgreSQL as a child, stores the records of one of our datasets,
+// and answers the same paths with the same headers.
 import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import Fastify from 'fastify';
 import { Pool } from 'pg';
 import { startPostgres } from '../../test/base/servers/postgres.ts';
-import { answerParent } from '../http/childAsked.ts';
+import { serveParent } from '../http/childRequests.ts';
 import { bareDuckDb } from '../base/measure.ts';
 
-/** Room for all records and their index, as ours have memory for all that is asked. */
+/** Memory for all records and their index, as our server has memory for all series read. */
 const CONFIGURATION = `
 shared_buffers = 3GB
 work_mem = 64MB
 maintenance_work_mem = 1GB
 max_wal_size = 8GB
 `;
-/** Connections of its pool: more of them than two cores can use. */
+/** Pool size: more connections than two cores can use. */
 const CONNECTIONS = 16;
 const COLUMNS = ['symbol', 'date', 'close', 'volume'] as const;
 
-/** What it is to serve; `ended` ends it. */
+/** Records to serve; the message `ended` ends the process. */
 export interface Records {
-  /** The files that have them. */
+  /** Files with the records. */
   readonly files: readonly string[];
   readonly folder: string;
   readonly dateType: 'date' | 'timestamp';
 }
 
-interface Asked {
+interface SeriesQuery {
   readonly last?: string;
   readonly from?: string;
   readonly to?: string;
@@ -36,35 +36,33 @@ interface Asked {
   readonly filter?: string;
 }
 
-const held = new AsyncDisposableStack();
+const resources = new AsyncDisposableStack();
 
-answerParent(
-  async (question: Records | 'ended'): Promise<{ readonly port: number | undefined }> => {
-    if (question !== 'ended') return { port: await serve(question) };
-    await held.disposeAsync();
-    return { port: undefined };
-  },
-);
+serveParent(async (request: Records | 'ended'): Promise<{ readonly port: number | undefined }> => {
+  if (request !== 'ended') return { port: await serve(request) };
+  await resources.disposeAsync();
+  return { port: undefined };
+});
 
-/** Undefined: the machine has no PostgreSQL. */
+/** Returns undefined if the machine has no PostgreSQL. */
 async function serve(records: Records): Promise<number | undefined> {
   const postgres = await startPostgres(CONFIGURATION);
   if (postgres === undefined) return undefined;
-  held.use(postgres);
+  resources.use(postgres);
   const { port, user, password } = postgres;
   const login = { host: '127.0.0.1', port, user, password, database: 'postgres' };
   const pool = new Pool({ ...login, max: CONNECTIONS });
-  // What ends last is PostgreSQL: a connection that is still ending hears of it.
+  // PostgreSQL ends last; a connection that is still closing reports an error.
   pool.on('error', () => undefined);
-  held.defer(() => pool.end());
+  resources.defer(() => pool.end());
   await fill(records, pool);
   const headers = { 'content-type': 'application/json; charset=utf-8' };
   const server = Fastify({ logger: false });
-  held.defer(() => server.close());
-  server.get<{ Params: { key: string }; Querystring: Asked }>(
+  resources.defer(() => server.close());
+  server.get<{ Params: { key: string }; Querystring: SeriesQuery }>(
     '/v1/data/:workspace/:id/:key',
     async (request, reply) => {
-      const { name, text, values } = queryOf(request.params.key, request.query);
+      const { name, text, values } = buildQuery(request.params.key, request.query);
       const { rows } = await pool.query<{ body: string }>({ name, text, values: [...values] });
       return reply.headers(headers).send(rows[0]?.body ?? '[]');
     },
@@ -77,7 +75,7 @@ async function fill({ dateType, files, folder }: Records, pool: Pool): Promise<v
   const path = join(folder, 'records.csv');
   const list = COLUMNS.join(', ');
   await bareDuckDb(`COPY (SELECT ${list} FROM read_parquet([${from}])) TO '${path}' (FORMAT csv)`);
-  // PostgreSQL reads it as a user of its own.
+  // PostgreSQL reads the file as another user.
   await chmod(folder, 0o755);
   await pool.query(`CREATE TABLE d (symbol text, date ${dateType}, close float8, volume int8)`);
   await pool.query(`COPY d FROM '${path}' (FORMAT csv, HEADER)`);
@@ -85,20 +83,20 @@ async function fill({ dateType, files, folder }: Records, pool: Pool): Promise<v
   await pool.query('VACUUM ANALYZE d');
 }
 
-/** Prepared once for each shape. */
-function queryOf(key: string, { filter, from, last, sort, to }: Asked) {
+/** Builds a query whose text is prepared once per shape. */
+function buildQuery(key: string, { filter, from, last, sort, to }: SeriesQuery) {
   const members = (filter?.split(',') ?? COLUMNS).filter((name) =>
     COLUMNS.some((column) => column === name),
   );
   const order = sort === 'asc' ? 'ASC' : 'DESC';
-  const ranged = from !== undefined && to !== undefined;
-  const where = ranged
+  const isRange = from !== undefined && to !== undefined;
+  const where = isRange
     ? 'date BETWEEN $2 AND $3 ORDER BY date DESC'
     : 'true ORDER BY date DESC LIMIT $2';
   const rows = `SELECT * FROM d WHERE symbol = $1 AND ${where}`;
   const record = members.map((name) => `r.${name}`).join(', ');
   const text = `SELECT coalesce(json_agg(row_to_json(m) ORDER BY r.date ${order}), '[]')::text AS body
     FROM (${rows}) r, LATERAL (SELECT ${record}) m`;
-  const values = ranged ? [key, from, to] : [key, Number(last)];
-  return { name: `${ranged}${order}${members.join()}`, text, values };
+  const values = isRange ? [key, from, to] : [key, Number(last)];
+  return { name: `${isRange}${order}${members.join()}`, text, values };
 }

@@ -1,19 +1,27 @@
-// Hot series over HTTP, with token, metering and journal: Zipf keys, random windows, both orders, a
-// fifth with `filter`; against bare Fastify that sends the same headers and as many bytes. One client
-// process drives both in turn.
+// Measures hot series over HTTP with token, metering and journal: Zipf keys, random windows, both orders, a
+// fifth with `filter`. The other side is bare Fastify that sends the same headers and as many bytes. One
+// client process drives both alternately.
 import { join } from 'node:path';
 import { byMedian, byPace, openClient, type Side } from '../http/clientProcess.ts';
-import { gets } from '../http/order.ts';
-import { type OverHttp, type Served, serveFilled } from '../http/served.ts';
+import { getRequests } from '../http/order.ts';
+import { type HttpBench, type BenchServer, serveFilled } from '../http/server.ts';
 import { pushLoad } from '../lake/life.ts';
-import { bareDuckDb, inverted, rounded } from '../base/measure.ts';
-import { type Pair, type Ratio, ratioOf, ratioOfPairs } from '../base/measure.ts';
+import { bareDuckDb, invertRatio, roundFigure } from '../base/measure.ts';
+import { type Pair, type Ratio, measureRatio, computeRatio } from '../base/measure.ts';
 import { openBareReader } from '../series/bareReadsProcess.ts';
-import { keysOf } from '../series/series.ts';
-import { filesOf, fillDaily, fillMinutes, symbolOf, SYMBOLS } from '../base/stored.ts';
-import { type Asked, bareFastify, measure } from './bareFastify.ts';
-import { bringIn, keepBusy, PATHS, pathsOf, SECONDS, warm, zipfKey } from './hotReads.ts';
-import { serveByPostgres } from './usualWay.ts';
+import { roundKeys } from '../series/series.ts';
+import { listFiles, fillDaily, fillMinutes, symbolOf, SYMBOLS } from '../base/stored.ts';
+import { type ReadPlan, bareFastify, measure } from './bareFastify.ts';
+import {
+  warmCache,
+  driveReads,
+  PATHS,
+  readPaths,
+  SECONDS,
+  readAllOnce,
+  zipfKey,
+} from './hotReads.ts';
+import { serveByPostgres } from './postgresSide.ts';
 
 const RECORDS: readonly (readonly [records: number, bare: string, postgres: string])[] = [
   [1, '>= 0.5', '>= 2'],
@@ -21,8 +29,8 @@ const RECORDS: readonly (readonly [records: number, bare: string, postgres: stri
   [252, '>= 0.8', '>= 5'],
 ];
 
-interface Bench extends OverHttp {
-  /** Files of the days and of the minutes. */
+interface Bench extends HttpBench {
+  /** Files of the daily and of the minute dataset. */
   readonly daily: readonly string[];
   readonly minutes: readonly string[];
 }
@@ -32,19 +40,19 @@ export async function benchHot(
   rows: number,
   pairs: number,
 ): Promise<readonly Ratio[]> {
-  // Room for all that is asked, or what the command says: a tenth of the records as they are
-  // answered is 8 bytes a row.
+  // Memory for all series read, or the command's argument. A tenth of the records as answered is 8 bytes a
+  // row.
   const cacheBytes = process.argv[5] ?? String(1024 ** 3);
   const cache = { TAPEDECK_CACHE_BYTES: cacheBytes };
-  const { made, server } = await serveFilled(join(folder, 'hot'), cache, async (tapedeck) => {
+  const { content, server } = await serveFilled(join(folder, 'hot'), cache, async (tapedeck) => {
     await fillDaily(tapedeck, folder, 'D', rows);
     await fillMinutes(tapedeck, folder, 'M', rows);
-    return { daily: await filesOf(tapedeck, 'D'), minutes: await filesOf(tapedeck, 'M') };
+    return { daily: await listFiles(tapedeck, 'D'), minutes: await listFiles(tapedeck, 'M') };
   });
   await using stack = new AsyncDisposableStack();
   stack.use(server);
   const client = stack.use(openClient());
-  const bench = { client, server, folder, rows, pairs, ...made };
+  const bench = { client, server, folder, rows, pairs, ...content };
   const daily = await benchDaily(bench);
   const minutes = await benchMinutes(bench);
   const ratios = [...daily, ...minutes, await memory(server, Number(cacheBytes))];
@@ -58,16 +66,16 @@ async function benchDaily(bench: Bench): Promise<readonly Ratio[]> {
   for (const [records, bare, usual] of RECORDS) {
     const { publishable: token } = server;
     const windows = { dataset: 'D', symbols: SYMBOLS, days: Math.floor(rows / SYMBOLS), token };
-    const paths = pathsOf({ ...windows, records });
-    const asked = { name: `hot series, ${records} records`, paths, pairs };
-    const hot = await againstServers(bench, asked, bare, usual, postgres);
+    const paths = readPaths({ ...windows, records });
+    const plan = { name: `hot series, ${records} records`, paths, pairs };
+    const hot = await againstServers(bench, plan, bare, usual, postgres);
     ratios.push(...hot, await againstDuckDb(files, hot.at(0), records));
     if (records === 30) ratios.push(await besidePushes(bench, paths));
   }
   return [...ratios, await batch(bench)];
 }
 
-/** As many minutes of the same keys; the newest of each, as a screen asks for them. */
+/** Reads the latest of as many minutes of the same keys, as a screen does. */
 async function benchMinutes(bench: Bench): Promise<readonly Ratio[]> {
   const { folder, minutes: files, pairs, server } = bench;
   await using postgres = await serveByPostgres({ files, folder, dateType: 'timestamp' });
@@ -78,60 +86,60 @@ async function benchMinutes(bench: Bench): Promise<readonly Ratio[]> {
       const query = `last=${records}${order}&token=${server.publishable}`;
       return `/v1/data/WS/M/${zipfKey(at, SYMBOLS)}?${query}`;
     });
-    const asked = { name: `hot series of minutes, ${records} records`, paths, pairs };
-    ratios.push(...(await againstServers(bench, asked, bare, usual, postgres)));
+    const plan = { name: `hot series of minutes, ${records} records`, paths, pairs };
+    ratios.push(...(await againstServers(bench, plan, bare, usual, postgres)));
   }
   return ratios;
 }
 
-/** In memory first; then against bare Fastify, and against Fastify over PostgreSQL where it is. */
+/** Fills the cache, then measures against bare Fastify and, if available, against Fastify over PostgreSQL. */
 async function againstServers(
   { client, server }: Bench,
-  asked: Asked,
+  plan: ReadPlan,
   bareTarget: string,
   usualTarget: string,
   postgres: Side | undefined,
 ): Promise<readonly Ratio[]> {
-  await bringIn(client, server, asked.paths);
+  await warmCache(client, server, plan.paths);
   const target = `${bareTarget} of bare Fastify's answers a second`;
   const ratios: Ratio[] = [];
   {
-    await using bare = await bareFastify(`${server.base}${asked.paths[1] ?? ''}`);
-    ratios.push(await measure(client, [server, bare], asked, target));
+    await using bare = await bareFastify(`${server.base}${plan.paths[1] ?? ''}`);
+    ratios.push(await measure(client, [server, bare], plan, target));
   }
   if (postgres === undefined) return ratios;
-  await warm(client, postgres, asked.paths);
+  await readAllOnce(client, postgres, plan.paths);
   const usual = `${usualTarget} of Fastify's over PostgreSQL`;
-  return [...ratios, await measure(client, [server, postgres], asked, usual)];
+  return [...ratios, await measure(client, [server, postgres], plan, usual)];
 }
 
-/** The same records of one series after another, by bare DuckDB in-process. */
+/** Reads the same records of one series after another with bare DuckDB in-process. */
 async function againstDuckDb(
   files: readonly string[],
   hot: Ratio | undefined,
   records: number,
 ): Promise<Ratio> {
   await using bare = openBareReader();
-  const reads = await bare.read({ files, last: records, keys: keysOf(1) });
+  const reads = await bare.read({ files, last: records, keys: roundKeys(1) });
   const target = '>= 10 of bare DuckDB';
   const bench = { name: `hot series, ${records} records`, target, pairs: 1 };
   const ours = { ms: hot?.oursMs ?? 0 };
   const { oursClientCpuMs, oursCpuMs, oursP50, oursP99 } = { ...hot };
   const note = 'milliseconds by answers; bare: the median of reads one after the other';
-  const ratio = ratioOfPairs(bench, [{ ours, bare: reads }]);
+  const ratio = computeRatio(bench, [{ ours, bare: reads }]);
   return { ...ratio, oursP50, oursP99, oursCpuMs, oursClientCpuMs, note };
 }
 
-/** The same reads, alone and beside 500 pushes a second. */
+/** Measures the same reads alone and beside 500 pushes a second. */
 async function besidePushes(
   { client, pairs, server }: Bench,
   paths: readonly string[],
 ): Promise<Ratio> {
   const rounds: Pair[] = [];
   for (let pair = 0; pair <= Math.min(pairs, 3); pair += 1) {
-    const alone = byPace(await keepBusy(client, server, paths));
+    const alone = byPace(await driveReads(client, server, paths));
     const pushes = pushLoad(server, 'D', `2051-01-0${1 + pair}`, 500, SECONDS + 1);
-    const beside = byPace(await keepBusy(client, server, paths));
+    const beside = byPace(await driveReads(client, server, paths));
     await pushes;
     if (pair > 0) rounds.push({ ours: beside, bare: alone });
   }
@@ -142,10 +150,10 @@ async function besidePushes(
   };
   const note =
     'milliseconds by answers; the processor time beside pushes is that of the pushes too';
-  return { ...ratioOfPairs(bench, rounds), note };
+  return { ...computeRatio(bench, rounds), note };
 }
 
-/** 100 keys, a year of each, in one request; against bare DuckDB's COPY of the same rows to JSON. */
+/** Reads a year of 100 keys in one request, against bare DuckDB's COPY of the same rows to JSON. */
 async function batch({ client, daily, folder, pairs, server }: Bench): Promise<Ratio> {
   const keys = Array.from({ length: 100 }, (_, at) => symbolOf(at * 37));
   const range = 'from=2000-01-01&to=2000-12-31&sort=asc';
@@ -155,25 +163,25 @@ async function batch({ client, daily, folder, pairs, server }: Bench): Promise<R
     WHERE symbol IN (${keys.map((key) => `'${key}'`).join(', ')}) AND date <= '2000-12-31'
     ORDER BY symbol, date) TO '${join(folder, 'batch.json')}' (FORMAT json, ARRAY true)`;
   const target = '<= 3 of one COPY of the rows';
-  const ratio = await ratioOf(
+  const ratio = await measureRatio(
     { name: '100 keys, a year of each, one request', target, pairs },
     async () => {
-      const asked = { requests: gets([path]), connections: 1, count: 1 };
-      const answered = await client.drive(server, asked);
+      const plan = { requests: getRequests([path]), connections: 1, count: 1 };
+      const answered = await client.drive(server, plan);
       if (answered.bytes < 1_000) throw new Error(`a batch of ${answered.bytes} bytes`);
       return byMedian(answered);
     },
     () => bareDuckDb(sql),
   );
-  return inverted(ratio);
+  return invertRatio(ratio);
 }
 
-/** Memory of the series after all reads, against its setting. */
-async function memory(server: Served, most: number): Promise<Ratio> {
+/** Compares the memory of the series cache after all reads with its setting. */
+async function memory(server: BenchServer, most: number): Promise<Ratio> {
   const { bytes, hits, misses } = await server.memory();
   return {
     bench: 'bytes of series in memory, of the setting',
-    ratio: rounded(bytes / most),
+    ratio: roundFigure(bytes / most),
     target: '<= 1.1',
     pairs: 1,
     oursMs: bytes,

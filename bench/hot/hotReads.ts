@@ -1,41 +1,41 @@
-// Reads that are asked over and over: Zipf keys, random windows, both orders, a fifth with `filter`;
-// how they come into memory, and how the client process asks for them.
-import type { Client, Driven, Side } from '../http/clientProcess.ts';
-import { gets } from '../http/order.ts';
-import type { Served } from '../http/served.ts';
+// Repeated reads: Zipf keys, random windows, both orders, a fifth with `filter`. Fills the cache and drives
+// the client process.
+import type { Client, DriveResult, Side } from '../http/clientProcess.ts';
+import { getRequests } from '../http/order.ts';
+import type { BenchServer } from '../http/server.ts';
 import { symbolOf } from '../base/stored.ts';
 
-/** Of one time that the client drives. */
+/** Duration of one drive of the client. */
 export const SECONDS = 4;
 export const CONNECTIONS = 32;
-/** Requests of a measurement, over and over. */
+/** Number of distinct requests of a measurement, which are repeated. */
 export const PATHS = 4_000;
 
-/** What is read: the newest records of a key, or a window of as many days since 2000-01-01. */
+/** Reads of the latest records of a key, or of a window of as many days since 2000-01-01. */
 interface Windows {
   readonly dataset: string;
   readonly symbols: number;
-  /** Records of an answer. */
+  /** Records per answer. */
   readonly records: number;
   /** Stored days. */
   readonly days: number;
   readonly token: string;
 }
 
-/** The nth key is asked for as often as the first by n. */
+/** Returns a key of a Zipf distribution: the nth key is requested 1/n times as often as the first. */
 export function zipfKey(at: number, symbols: number): string {
   const share = fraction(at * 7919);
   const key = Math.floor(symbols ** share) - 1;
   return symbolOf(Math.min(symbols - 1, key));
 }
 
-/** The same choices in each run. */
+/** Returns a deterministic pseudo-random fraction, the same in each run. */
 const fraction = (at: number): number => {
   const wide = Math.sin(at + 1) * 43_758.5453;
   return wide - Math.floor(wide);
 };
 
-export function pathsOf({ dataset, symbols, records, days, token }: Windows): readonly string[] {
+export function readPaths({ dataset, symbols, records, days, token }: Windows): readonly string[] {
   return Array.from({ length: PATHS }, (_, at) => {
     const from = Math.floor(fraction(at * 31) * Math.max(1, days - records));
     const day = (count: number): string =>
@@ -49,31 +49,39 @@ export function pathsOf({ dataset, symbols, records, days, token }: Windows): re
   });
 }
 
-/** As many rounds as bring the deepest series into memory, and not for ever where it has no room. */
+/** Enough rounds to load the longest series into memory; limited in case the cache is too small. */
 const ROUNDS_MAX = 6;
 
-/** Asks until memory answers: a series comes in deeper with each round. */
-export async function bringIn(
+/** Reads until the cache answers everything; each round caches a longer part of a series. */
+export async function warmCache(
   client: Client,
-  server: Served,
+  server: BenchServer,
   paths: readonly string[],
 ): Promise<void> {
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     const { misses } = await server.memory();
-    await warm(client, server, paths);
+    await readAllOnce(client, server, paths);
     if ((await server.memory()).misses === misses) return;
   }
 }
 
-/** Asks for every path once. */
-export const warm = (client: Client, side: Side, paths: readonly string[]): Promise<Driven> =>
-  client.drive(side, { requests: gets(paths), connections: CONNECTIONS, count: paths.length });
+/** Reads every path once. */
+export const readAllOnce = (
+  client: Client,
+  side: Side,
+  paths: readonly string[],
+): Promise<DriveResult> =>
+  client.drive(side, {
+    requests: getRequests(paths),
+    connections: CONNECTIONS,
+    count: paths.length,
+  });
 
-/** Asks for the paths again and again. */
-export const keepBusy = (
+/** Reads the paths repeatedly. */
+export const driveReads = (
   client: Client,
   side: Side,
   paths: readonly string[],
   seconds = SECONDS,
-): Promise<Driven> =>
-  client.drive(side, { requests: gets(paths), connections: CONNECTIONS, seconds });
+): Promise<DriveResult> =>
+  client.drive(side, { requests: getRequests(paths), connections: CONNECTIONS, seconds });

@@ -1,26 +1,26 @@
-// Where an answer ends in the bytes of a connection: after its length, or after its last chunk.
-// No more of HTTP than the two sides of a bench speak: a client library costs as much as the server.
+// Finds the end of each response in the bytes of a connection, by its length or its last chunk. Supports only
+// the part of HTTP that the two sides of a bench use, because a client library costs as much as the server.
 
-/** Told at the end of each answer: its status and the beginning of its body. */
+/** Called at the end of each response with its status and the beginning of its body. */
 type OnAnswer = (status: number, beginning: string) => void;
 
 const HEAD_END = '\r\n\r\n';
 const LINE_END = '\r\n';
-/** Of a body, for the message about a failure. */
+/** Bytes of a body kept for the error message. */
 const BEGINNING_BYTES = 300;
 
 interface Reading {
   part: 'head' | 'body' | 'size' | 'last line';
-  /** Bytes of the body or of the chunk, its line end included, that are to come. */
+  /** Remaining bytes of the body or of the chunk, including its line end. */
   left: number;
   chunked: boolean;
   status: number;
   beginning: string;
-  /** What came of a head or of a line that is not whole yet. */
+  /** Received part of an incomplete head or line. */
   rest: Buffer;
 }
 
-/** Takes the bytes of a connection as they come, one answer after the other. */
+/** Parses the bytes of a connection as they arrive, one response after the other. */
 export function answerReader(onAnswer: OnAnswer): (bytes: Buffer) => void {
   const reading: Reading = {
     part: 'head',
@@ -45,7 +45,7 @@ export function answerReader(onAnswer: OnAnswer): (bytes: Buffer) => void {
 const isWhole = ({ part, left, chunked }: Reading): boolean =>
   part === 'body' && left === 0 && !chunked;
 
-/** How many of the bytes are of the body; after those of a chunk comes the size of the next one. */
+/** Consumes bytes of the body; returns their number. The size of the next chunk follows a chunk. */
 function passBody(reading: Reading, bytes: Buffer): number {
   const took = Math.min(reading.left, bytes.length);
   if (reading.status >= 300 && reading.beginning.length < BEGINNING_BYTES) {
@@ -56,7 +56,7 @@ function passBody(reading: Reading, bytes: Buffer): number {
   return took;
 }
 
-/** Reads a head or a line when it is whole; how many of the bytes that took. */
+/** Parses a head or a line once it is complete; returns the number of consumed bytes. */
 function passText(reading: Reading, bytes: Buffer): number {
   const end = reading.part === 'head' ? HEAD_END : LINE_END;
   const before = reading.rest.length;

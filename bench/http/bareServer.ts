@@ -1,13 +1,13 @@
-// Bare Fastify in a process of its own: answers all paths with the same headers and the same body.
+// Bare Fastify in a separate process: answers all paths with the same headers and body.
 import Fastify from 'fastify';
-import { answerParent } from './childAsked.ts';
+import { serveParent } from './childRequests.ts';
 
 export interface BareAnswer {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
 }
 
-answerParent(async ({ body, headers }: BareAnswer) => {
+serveParent(async ({ body, headers }: BareAnswer) => {
   const server = Fastify({ logger: false });
   const bytes = Buffer.from(body);
   server.get('/v1/*', (_request, reply) => {

@@ -1,22 +1,28 @@
-// The client process of all benches over HTTP. It carries out one order of its parent after the other and
-// stays between them, so that its code is compiled when times count.
+// Client process of all HTTP benches. It runs one order of its parent after the other in the same process, so
+// that its code is already compiled when times are measured.
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import { answerReader } from './answerReader.ts';
-import { answerParent } from './childAsked.ts';
+import { serveParent } from './childRequests.ts';
 import { cpuSince } from './cpuTime.ts';
-import type { Order, Told, Wanted } from './order.ts';
+import type { Order, RunResult, RequestSpec } from './order.ts';
 
-/** A request as bytes, and the file that follows it. */
-interface Spelled {
+/** A request as bytes, with the file to send after it. */
+interface RawRequest {
   readonly bytes: Buffer;
   readonly file: string | undefined;
 }
 
-async function spelled({ body, file, headers, method, path }: Wanted): Promise<Spelled> {
+async function encodeRequest({
+  body,
+  file,
+  headers,
+  method,
+  path,
+}: RequestSpec): Promise<RawRequest> {
   const length = file === undefined ? Buffer.byteLength(body ?? '') : (await stat(file)).size;
   const all: Readonly<Record<string, string>> = {
     host: 'localhost',
@@ -28,27 +34,27 @@ async function spelled({ body, file, headers, method, path }: Wanted): Promise<S
   return { bytes: Buffer.from(`${head}${body ?? ''}`), file };
 }
 
-/** What all connections of an order share. */
+/** State shared by all connections of an order. */
 interface Run {
-  readonly requests: readonly Spelled[];
+  readonly requests: readonly RawRequest[];
   readonly untilMs: number;
   readonly count: number;
-  asked: number;
+  sentCount: number;
   bytes: number;
   failures: number;
   failure: string;
   readonly times: number[];
 }
 
-/** Asks on one connection until the time is over or all is asked. */
-function askOn(socket: Socket, run: Run): Promise<void> {
+/** Sends requests on one connection until the time is over or all are sent. */
+function runConnection(socket: Socket, run: Run): Promise<void> {
   return new Promise((resolve, reject) => {
     let beganMs = 0;
     const next = (): void => {
-      if (run.asked >= run.count || performance.now() >= run.untilMs) return resolve();
-      const request = run.requests[run.asked % run.requests.length];
-      if (request === undefined) return reject(new Error('there is nothing to ask'));
-      run.asked += 1;
+      if (run.sentCount >= run.count || performance.now() >= run.untilMs) return resolve();
+      const request = run.requests[run.sentCount % run.requests.length];
+      if (request === undefined) return reject(new Error('the order has no requests'));
+      run.sentCount += 1;
       beganMs = performance.now();
       socket.write(request.bytes);
       if (request.file === undefined) return;
@@ -76,33 +82,33 @@ function askOn(socket: Socket, run: Run): Promise<void> {
   });
 }
 
-async function connected(port: number): Promise<Socket> {
+async function openSocket(port: number): Promise<Socket> {
   const socket = connect(port, '127.0.0.1');
   socket.setNoDelay(true);
   await once(socket, 'connect');
   return socket;
 }
 
-async function carryOut(order: Order): Promise<Told> {
-  const requests = await Promise.all(order.requests.map(spelled));
-  const opening = Array.from({ length: order.connections }, () => connected(order.port));
+async function runOrder(order: Order): Promise<RunResult> {
+  const requests = await Promise.all(order.requests.map(encodeRequest));
+  const opening = Array.from({ length: order.connections }, () => openSocket(order.port));
   const sockets = await Promise.all(opening);
   const beganMs = performance.now();
-  const spent = process.cpuUsage();
+  const cpuBefore = process.cpuUsage();
   const run: Run = {
     requests,
     untilMs: beganMs + (order.seconds ?? Number.POSITIVE_INFINITY) * 1e3,
     count: order.count ?? Number.POSITIVE_INFINITY,
-    asked: 0,
+    sentCount: 0,
     bytes: 0,
     failures: 0,
     failure: '',
     times: [],
   };
   try {
-    await Promise.all(sockets.map((socket) => askOn(socket, run)));
+    await Promise.all(sockets.map((socket) => runConnection(socket, run)));
     const tookMs = performance.now() - beganMs;
-    const cpuMs = cpuSince(spent);
+    const cpuMs = cpuSince(cpuBefore);
     const { bytes, failure, failures, times } = run;
     return { tookMs, times, failures, failure, bytes, cpuMs };
   } finally {
@@ -110,4 +116,4 @@ async function carryOut(order: Order): Promise<Told> {
   }
 }
 
-answerParent(carryOut);
+serveParent(runOrder);

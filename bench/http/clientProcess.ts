@@ -1,75 +1,75 @@
-// The parent's side of the client process: it drives whichever side of a bench, and what that took of the
-// processors is told with it.
-import { median, p99, type Taken } from '../base/measure.ts';
-import { answerOf, ended, forked } from './childAsked.ts';
-import { cpuMsOf } from './cpuTime.ts';
-import type { Order, Told } from './order.ts';
+// Parent's side of the client process: drives one side of a bench and reports the processor time with the
+// result.
+import { median, p99, type Measurement } from '../base/measure.ts';
+import { requestChild, endChild, forkChild } from './childRequests.ts';
+import { measureCpuMs } from './cpuTime.ts';
+import type { Order, RunResult } from './order.ts';
 
-/** Where a side listens, and the processes that serve it. */
+/** Port of a side and its server processes. */
 export interface Side {
   readonly port: number;
   readonly pids: readonly number[];
 }
 
-/** What is asked of a side. */
-type Asked = Omit<Order, 'port'>;
+/** Requests to send to a side. */
+type RequestPlan = Omit<Order, 'port'>;
 
-export interface Driven extends Told {
+export interface DriveResult extends RunResult {
   /** Processor time of the side's processes. */
   readonly serverCpuMs: number;
 }
 
 export interface Client extends AsyncDisposable {
-  /** @throws Error with the first answer that had no status of 2xx */
-  drive(side: Side, asked: Asked): Promise<Driven>;
-  /** The same where such answers are only counted. */
-  tryAll(side: Side, asked: Asked): Promise<Driven>;
+  /** @throws Error with the first response whose status is not 2xx */
+  drive(side: Side, plan: RequestPlan): Promise<DriveResult>;
+  /** Like drive, but only counts such responses. */
+  tryAll(side: Side, plan: RequestPlan): Promise<DriveResult>;
 }
 
 export function openClient(): Client {
-  const child = forked('./client.ts');
-  const tryAll: Client['tryAll'] = async ({ pids, port }, asked) => {
-    const before = await cpuMsOf(pids);
-    const told = await answerOf<Told>(child, { ...asked, port });
-    return { ...told, serverCpuMs: (await cpuMsOf(pids)) - before };
+  const child = forkChild('./client.ts');
+  const tryAll: Client['tryAll'] = async ({ pids, port }, plan) => {
+    const before = await measureCpuMs(pids);
+    const result = await requestChild<RunResult>(child, { ...plan, port });
+    return { ...result, serverCpuMs: (await measureCpuMs(pids)) - before };
   };
   return {
     tryAll,
-    drive: async (side, asked) => {
-      const driven = await tryAll(side, asked);
+    drive: async (side, plan) => {
+      const driven = await tryAll(side, plan);
       const { failure, failures, times } = driven;
       if (failures > 0) throw new Error(`${failures} requests failed, the first with ${failure}`);
-      if (times.length === 0) throw new Error('nothing was answered');
+      if (times.length === 0) throw new Error('no request was answered');
       return driven;
     },
-    [Symbol.asyncDispose]: () => ended(child),
+    [Symbol.asyncDispose]: () => endChild(child),
   };
 }
 
-/** Processor times of one answer. */
+/** Returns the processor times per answer. */
 const cpuOfAnswer = ({
   cpuMs,
   serverCpuMs,
   times,
-}: Driven): Pick<Taken, 'cpuMs' | 'clientCpuMs'> => ({
+}: DriveResult): Pick<Measurement, 'cpuMs' | 'clientCpuMs'> => ({
   cpuMs: serverCpuMs / times.length,
   clientCpuMs: cpuMs / times.length,
 });
 
-/** A side of a pair where the answers a second count: milliseconds by answers, on all connections. */
-export const byPace = (driven: Driven): Taken => {
+/** Measures a side by throughput: milliseconds per answer over all connections. */
+export const byPace = (driven: DriveResult): Measurement => {
   const { times, tookMs } = driven;
   return { ms: tookMs / times.length, times, ...cpuOfAnswer(driven) };
 };
 
-/** A side of a pair where the median of the answers counts. */
-export const byMedian = (driven: Driven): Taken => {
+/** Measures a side by the median of its answers. */
+export const byMedian = (driven: DriveResult): Measurement => {
   const { times } = driven;
   return { ms: median(times), times, ...cpuOfAnswer(driven) };
 };
 
-/** A side of a pair where the slowest of the answers count. */
-export const byP99 = (driven: Driven): Taken => ({
+/** Measures a side by its slowest answers. */
+export const byP99 = (driven: DriveResult): Measurement => ({
   ...byMedian(driven),
   ms: p99(driven.times),
 });

@@ -1,35 +1,35 @@
-// Processor time of processes with all below them, as the kernel counts it: in steps of ten milliseconds.
+// Processor time of processes and their descendants, which the kernel counts in steps of ten milliseconds.
 import { readdir, readFile } from 'node:fs/promises';
 
-/** Of the kernel's clock, as it shows it to processes. */
+/** Milliseconds per clock tick in /proc. */
 const MS_OF_TICK = 10;
-/** Places in `/proc/<pid>/stat` behind the name: parent; user, system, and those of children that ended. */
+/** Fields of `/proc/<pid>/stat` after the name: parent; user, system, and those of exited children. */
 const PARENT = 1;
 const TIMES = [11, 12, 13, 14] as const;
 
-interface Known {
+interface ProcessTimes {
   readonly parent: number;
   readonly ms: number;
 }
 
-async function known(pid: string): Promise<Known | undefined> {
+async function readProcess(pid: string): Promise<ProcessTimes | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   if (stat === '') return undefined;
-  // The name may have spaces and brackets itself.
+  // The name may contain spaces and brackets.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const ticks = TIMES.reduce((sum, place) => sum + Number(fields[place]), 0);
   return { parent: Number(fields[PARENT]), ms: ticks * MS_OF_TICK };
 }
 
 /**
- * Milliseconds that the processes and all below them have taken so far; those that ended count with the
- * parent that waited for them.
+ * Returns the processor milliseconds used by the processes and their descendants. Exited processes count for
+ * the parent that waited for them.
  */
 export async function treeCpuMs(roots: readonly number[]): Promise<number> {
-  const all = new Map<number, Known>();
+  const all = new Map<number, ProcessTimes>();
   for (const name of await readdir('/proc')) {
     if (!/^\d+$/.test(name)) continue;
-    const process = await known(name);
+    const process = await readProcess(name);
     if (process !== undefined) all.set(Number(name), process);
   }
   const isBelow = (pid: number): boolean => {
@@ -44,20 +44,20 @@ export async function treeCpuMs(roots: readonly number[]): Promise<number> {
 }
 
 /**
- * The same of the processes of one side. This process itself counts without what is below it, which are
- * the other side and the client.
+ * Returns the processor milliseconds of one side. This process counts without its descendants, which are the
+ * other side and the client.
  */
-export async function cpuMsOf(side: readonly number[]): Promise<number> {
+export async function measureCpuMs(side: readonly number[]): Promise<number> {
   const { system, user } = process.cpuUsage();
-  const here = side.includes(process.pid) ? (system + user) / 1_000 : 0;
-  return here + (await treeCpuMs(side.filter((pid) => pid !== process.pid)));
+  const ownMs = side.includes(process.pid) ? (system + user) / 1_000 : 0;
+  return ownMs + (await treeCpuMs(side.filter((pid) => pid !== process.pid)));
 }
 
-/** The process that started another: of a connection of PostgreSQL the server. */
-export const parentOf = async (pid: number): Promise<number> =>
-  (await known(String(pid)))?.parent ?? 0;
+/** Returns the parent process; for a PostgreSQL connection, the server. */
+export const findParent = async (pid: number): Promise<number> =>
+  (await readProcess(String(pid)))?.parent ?? 0;
 
-/** Processor milliseconds of this process since `process.cpuUsage()` answered `before`. */
+/** Returns the processor milliseconds of this process since `process.cpuUsage()` returned `before`. */
 export function cpuSince(before: NodeJS.CpuUsage): number {
   const { system, user } = process.cpuUsage(before);
   return (system + user) / 1_000;

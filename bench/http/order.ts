@@ -1,41 +1,41 @@
-// What the client process is told to ask, and what it tells of the answers.
+// Messages between parent and client process: the order to run, and its result.
 
-export interface Wanted {
+export interface RequestSpec {
   readonly path: string;
-  /** GET when there is none. */
+  /** GET by default. */
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** A file that is sent as the body. */
+  /** File to send as the body. */
   readonly file?: string;
 }
 
 /**
- * Requests asked in turn, and again from the first one: on each connection the next as soon as the one
- * before is answered. It ends after `seconds` or with the `count`th request, whichever comes first.
+ * Requests to send in turn, repeatedly: each connection sends the next one as soon as the previous one is
+ * answered. It ends after `seconds` or with the `count`th request; the earlier limit applies.
  */
 export interface Order {
   readonly port: number;
-  readonly requests: readonly Wanted[];
+  readonly requests: readonly RequestSpec[];
   readonly connections: number;
   readonly seconds?: number;
   readonly count?: number;
 }
 
-export interface Told {
-  /** From the first request to the last answer, with all connections open before. */
+export interface RunResult {
+  /** From the first request to the last answer, without opening the connections. */
   readonly tookMs: number;
-  /** Milliseconds of each answer with a status of 2xx. */
+  /** Milliseconds of each answer with status 2xx. */
   readonly times: readonly number[];
-  /** Answers with any other status, which have no time. */
+  /** Answers with any other status, which are not timed. */
   readonly failures: number;
-  /** Status and text of the first of them. */
+  /** Status and text of the first failure. */
   readonly failure: string;
-  /** Bytes that came. */
+  /** Received bytes. */
   readonly bytes: number;
   /** Processor time of the client process. */
   readonly cpuMs: number;
 }
 
-export const gets = (paths: readonly string[]): readonly Wanted[] =>
+export const getRequests = (paths: readonly string[]): readonly RequestSpec[] =>
   paths.map((path) => ({ path }));

@@ -1,18 +1,18 @@
-// One server on PostgreSQL against one on SQLite: pushes, commits of small loads, and hot reads, which memory
-// answers over either. PostgreSQL syncs as it does by default.
+// Measures a server on PostgreSQL against one on SQLite: pushes, commits of small loads, and hot reads, which
+// are answered from memory on both. PostgreSQL syncs commits, as by default.
 import { join } from 'node:path';
 import { Client as Connection } from 'pg';
 import { type Postgres, startPostgres } from '../../test/base/servers/postgres.ts';
 import { byPace, type Client, openClient } from '../http/clientProcess.ts';
-import { parentOf } from '../http/cpuTime.ts';
-import { gets } from '../http/order.ts';
-import { type Served, serveFilled } from '../http/served.ts';
+import { findParent } from '../http/cpuTime.ts';
+import { getRequests } from '../http/order.ts';
+import { type BenchServer, serveFilled } from '../http/server.ts';
 import { pushLoad } from './life.ts';
-import { type Ratio, ratioOf, type Taken } from '../base/measure.ts';
-import { fillDaily, loadOf, symbolOf } from '../base/stored.ts';
+import { type Ratio, measureRatio, type Measurement } from '../base/measure.ts';
+import { fillDaily, loadRequest, symbolOf } from '../base/stored.ts';
 
 const ROWS = 100_000;
-/** Connections that push or load one thing after the other. */
+/** Connections that push or load sequentially. */
 const CLIENTS = 16;
 const PUSHES = 4_000;
 const LOADS = 30;
@@ -24,22 +24,22 @@ export async function benchCatalogs(folder: string, pairs: number): Promise<read
   if (postgres === undefined) throw new Error('PostgreSQL is not on this machine');
   stack.use(postgres);
   const url = postgres.url();
-  const started = async (name: string, settings = {}): Promise<Served> => {
+  const start = async (name: string, settings = {}): Promise<BenchServer> => {
     const { server } = await serveFilled(join(folder, name), settings, (tapedeck) =>
       fillDaily(tapedeck, folder, 'D', ROWS),
     );
     return stack.use(server);
   };
-  const there = await started('there', { TAPEDECK_DATABASE: url });
-  const ours = { ...there, pids: [...there.pids, await pidOf(postgres)] };
-  const bare = await started('here');
+  const there = await start('there', { TAPEDECK_DATABASE: url });
+  const ours = { ...there, pids: [...there.pids, await findServerPid(postgres)] };
+  const bare = await start('here');
   const client = stack.use(openClient());
-  const compared = async (
+  const compare = async (
     name: string,
     target: string,
-    work: (client: Client, server: Served, round: number) => Promise<Taken>,
+    work: (client: Client, server: BenchServer, round: number) => Promise<Measurement>,
   ): Promise<Ratio> => {
-    const ratio = await ratioOf(
+    const ratio = await measureRatio(
       { name: `catalog in PostgreSQL against SQLite: ${name}`, target, pairs },
       (round) => work(client, ours, round),
       (round) => work(client, bare, round),
@@ -50,17 +50,17 @@ export async function benchCatalogs(folder: string, pairs: number): Promise<read
     };
   };
   return [
-    await compared(`${PUSHES} pushes of ${CLIENTS} clients`, '>= 0.5', pushes),
-    await compared(`${LOADS} small loads, one after the other`, '>= 0.5', loads),
-    await compared('hot reads, last 30 of a key', '>= 0.95', reads),
-    await compared('500 pushes a second: p99', 'none', (_client, server, round) =>
+    await compare(`${PUSHES} pushes of ${CLIENTS} clients`, '>= 0.5', pushes),
+    await compare(`${LOADS} small loads, one after the other`, '>= 0.5', loads),
+    await compare('hot reads, last 30 of a key', '>= 0.95', reads),
+    await compare('500 pushes a second: p99', 'none', (_client, server, round) =>
       pushLoad(server, 'D', `2051-01-${String(10 + round)}`, 500, 6),
     ),
   ];
 }
 
-/** The process that has all others of PostgreSQL below it. */
-export async function pidOf({ password, port, user }: Postgres): Promise<number> {
+/** Returns the parent process of all PostgreSQL processes. */
+export async function findServerPid({ password, port, user }: Postgres): Promise<number> {
   const connection = new Connection({
     host: '127.0.0.1',
     port,
@@ -71,13 +71,13 @@ export async function pidOf({ password, port, user }: Postgres): Promise<number>
   await connection.connect();
   try {
     const { rows } = await connection.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
-    return await parentOf(rows[0]?.pid ?? 0);
+    return await findParent(rows[0]?.pid ?? 0);
   } finally {
     await connection.end();
   }
 }
 
-async function pushes(client: Client, server: Served, round: number): Promise<Taken> {
+async function pushes(client: Client, server: BenchServer, round: number): Promise<Measurement> {
   const path = `/v1/record/WS/D?duplicateKeyHandling=replace&token=${server.secret}`;
   const date = `2052-01-${String(10 + round)}`;
   const requests = Array.from({ length: PUSHES }, (_, at) => {
@@ -87,21 +87,21 @@ async function pushes(client: Client, server: Served, round: number): Promise<Ta
   return byPace(await client.drive(server, { requests, connections: CLIENTS, count: PUSHES }));
 }
 
-async function loads(client: Client, server: Served, round: number): Promise<Taken> {
+async function loads(client: Client, server: BenchServer, round: number): Promise<Measurement> {
   const requests = Array.from({ length: LOADS }, (_, at) => {
     const date = new Date(Date.UTC(2060, round, 1 + at)).toISOString().slice(0, 10);
     const csv = `symbol,date,close\nA,${date},1.5\nB,${date},2.5\n`;
-    return loadOf('L', csv, server.secret);
+    return loadRequest('L', csv, server.secret);
   });
   return byPace(await client.drive(server, { requests, connections: 1, count: LOADS }));
 }
 
-async function reads(client: Client, server: Served): Promise<Taken> {
+async function reads(client: Client, server: BenchServer): Promise<Measurement> {
   const query = `last=30&token=${server.publishable}`;
   const paths = Array.from(
     { length: 500 },
     (_, at) => `/v1/time-series/D/${symbolOf(at)}?${query}`,
   );
-  const asked = { requests: gets(paths), connections: 8, seconds: READ_SECONDS };
-  return byPace(await client.drive(server, asked));
+  const plan = { requests: getRequests(paths), connections: 8, seconds: READ_SECONDS };
+  return byPace(await client.drive(server, plan));
 }

@@ -1,19 +1,19 @@
-// Ingest of CSV, JSON lines and Parquet, shuffled, validated, deduplicated, durable, and of CSV over HTTP,
-// against bare DuckDB's sorted COPY.
+// Measures durable ingest of shuffled CSV, JSON lines and Parquet with validation and deduplication, and of
+// CSV over HTTP, against bare DuckDB's sorted COPY.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createWorkspace } from '../../store/lake/datasetEdits.ts';
 import { readSettings } from '../../store/base/settings/settings.ts';
 import { byMedian, openClient } from '../http/clientProcess.ts';
 import { treeCpuMs } from '../http/cpuTime.ts';
-import { serveFilled } from '../http/served.ts';
-import { bareDuckDb, ratioOf, type Ratio, timed, watchMemory } from '../base/measure.ts';
-import { loadFile, loadOf } from '../base/stored.ts';
+import { serveFilled } from '../http/server.ts';
+import { bareDuckDb, measureRatio, type Ratio, measureMs, watchMemory } from '../base/measure.ts';
+import { loadFile, loadRequest } from '../base/stored.ts';
 import { openCore, type Core } from '../../app/core.ts';
 
 const MEGABYTE = 1024 ** 2;
 
-/** How a file of a kind is written and read by bare DuckDB, and what is asked of us. */
+/** How bare DuckDB writes and reads a kind of file, and our target. */
 interface Kind {
   readonly name: string;
   readonly write: string;
@@ -30,8 +30,8 @@ const PARQUET: Kind = {
   target: 'none: the file is typed already',
 };
 
-/** 5,000 symbols x days of OHLCV in random order; `repeats` adds that many equal index values. */
-const shuffled = (path: string, rows: number, repeats: number, { write }: Kind): string => `
+/** Writes 5,000 symbols x days of OHLCV in random order; `repeats` adds that many duplicate index values. */
+const shuffledCopy = (path: string, rows: number, repeats: number, { write }: Kind): string => `
   COPY (SELECT 'S' || lpad((i % 5000)::VARCHAR, 4, '0') AS symbol,
     (DATE '2000-01-01' + (i // 5000)::INTEGER)::DATE AS date,
     round(50 + random() * 100, 2) AS open, round(50 + random() * 100, 2) AS high,
@@ -56,22 +56,22 @@ export async function benchIngest(
   return ratios;
 }
 
-/** A CSV that the client process sends, until it is stored. */
+/** Measures a CSV upload of the client process until it is stored. */
 async function measureHttp(folder: string, rows: number, pairs: number): Promise<Ratio> {
   const path = join(folder, 'sent.csv');
-  await bareDuckDb(shuffled(path, rows, 0, CSV));
+  await bareDuckDb(shuffledCopy(path, rows, 0, CSV));
   const settings = { TAPEDECK_BODY_BYTES: String(1024 ** 3) };
   const { server } = await serveFilled(join(folder, 'sent'), settings, async () => undefined);
   await using stack = new AsyncDisposableStack();
   stack.use(server);
   const client = stack.use(openClient());
   const bare = join(folder, 'bare.parquet');
-  const ratio = await ratioOf(
+  const ratio = await measureRatio(
     { name: `ingest-csv over HTTP ${rows} rows`, target: CSV.target, pairs },
     async (round) => {
-      const { body: _, ...order } = loadOf(`D${round}`, '', server.secret);
-      const asked = { requests: [{ ...order, file: path }], connections: 1, count: 1 };
-      return byMedian(await client.drive(server, asked));
+      const { body: _, ...order } = loadRequest(`D${round}`, '', server.secret);
+      const plan = { requests: [{ ...order, file: path }], connections: 1, count: 1 };
+      return byMedian(await client.drive(server, plan));
     },
     () => bareDuckDb(sortedCopy(CSV, path, bare)),
   );
@@ -91,7 +91,7 @@ async function measure(
   kind: Kind,
 ): Promise<Ratio> {
   const path = join(folder, `${name}.file`);
-  await bareDuckDb(shuffled(path, rows, repeats, kind));
+  await bareDuckDb(shuffledCopy(path, rows, repeats, kind));
   const settings = readSettings({
     TAPEDECK_DATA: join(folder, name),
     TAPEDECK_DEMO: 'off',
@@ -101,23 +101,23 @@ async function measure(
   await createWorkspace(core.services.lake, 'WS', core.accountId, 0);
   const bare = join(folder, 'bare.parquet');
   const sql = sortedCopy(kind, path, bare);
-  // Weighed in a load of its own: looking at every process 20 times a second costs a fifth of a core.
+  // Memory is measured in a separate load: sampling every process 20 times a second costs a fifth of a core.
   const memory = watchMemory();
   await load(core, path, 'WEIGHED', rows);
-  const most = await memory.stop();
-  const ratio = await ratioOf(
+  const maxBytes = await memory.stop();
+  const ratio = await measureRatio(
     { name: `${name} ${rows} rows`, target: kind.target, pairs },
     async (round) => {
-      // Nothing but the load runs here and below.
+      // Only the load runs in this process and its descendants.
       const before = await treeCpuMs([process.pid]);
-      const ms = await timed(() => load(core, path, `D${round}`, rows));
+      const ms = await measureMs(() => load(core, path, `D${round}`, rows));
       return { ms, times: [ms], cpuMs: (await treeCpuMs([process.pid])) - before };
     },
     () => bareDuckDb(sql),
   );
   await core.close();
   await rm(path);
-  const note = `process tree at most ${Math.round(most / MEGABYTE)} MB`;
+  const note = `process tree at most ${Math.round(maxBytes / MEGABYTE)} MB`;
   return { ...ratio, note };
 }
 

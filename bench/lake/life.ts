@@ -1,27 +1,27 @@
-// The life of stored data: an append to much against an append to little, corrections against bare
-// DuckDB's own search for their keys, pushes against bare group commits.
+// Measures changes of stored data: an append to a large against one to an empty dataset, corrections against
+// bare DuckDB's search for their keys, pushes against bare group commits.
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import { byMedian, type Client, openClient } from '../http/clientProcess.ts';
-import { cpuMsOf, cpuSince } from '../http/cpuTime.ts';
-import { type OverHttp, type Served, serveFilled } from '../http/served.ts';
-import { bareDuckDb, inverted, p99, type Pair, type Ratio } from '../base/measure.ts';
-import { ratioOf, ratioOfPairs, type Taken } from '../base/measure.ts';
-import { filesOf, fillDaily, loadOf, symbolOf, SYMBOLS } from '../base/stored.ts';
+import { measureCpuMs, cpuSince } from '../http/cpuTime.ts';
+import { type HttpBench, type BenchServer, serveFilled } from '../http/server.ts';
+import { bareDuckDb, invertRatio, p99, type Pair, type Ratio } from '../base/measure.ts';
+import { measureRatio, computeRatio, type Measurement } from '../base/measure.ts';
+import { listFiles, fillDaily, loadRequest, symbolOf, SYMBOLS } from '../base/stored.ts';
 
-/** Rows of one append, and of one load of corrections. */
+/** Rows per append and per load of corrections. */
 const ROWS = 1_000;
 const PUSH_SECONDS = 12;
 const PUSHES_PER_TICK = 10;
 const TICK_MS = 10;
-/** The times of all pushes. */
+/** Output limit for the times of all pushes. */
 const STDOUT_MAX = 16 * 1024 ** 2;
 
-interface Bench extends OverHttp {
-  /** As it was filled. */
+interface Bench extends HttpBench {
+  /** Files after the fill. */
   readonly files: readonly string[];
 }
 
@@ -30,10 +30,14 @@ export async function benchLife(
   rows: number,
   pairs: number,
 ): Promise<readonly Ratio[]> {
-  const { made: files, server } = await serveFilled(join(folder, 'life'), {}, async (tapedeck) => {
-    await fillDaily(tapedeck, folder, 'MUCH', rows);
-    return filesOf(tapedeck, 'MUCH');
-  });
+  const { content: files, server } = await serveFilled(
+    join(folder, 'life'),
+    {},
+    async (tapedeck) => {
+      await fillDaily(tapedeck, folder, 'MUCH', rows);
+      return listFiles(tapedeck, 'MUCH');
+    },
+  );
   await using stack = new AsyncDisposableStack();
   stack.use(server);
   const bench = { client: stack.use(openClient()), server, folder, rows, pairs, files };
@@ -45,18 +49,18 @@ export async function benchLife(
   return ratios.map((ratio) => ({ ...ratio, bench: `${ratio.bench}, ${rows} stored` }));
 }
 
-/** One load, from the client process until it is stored. */
+/** Measures one load by the client process until it is stored. */
 export async function loadBy(
   client: Client,
-  server: Served,
+  server: BenchServer,
   dataset: string,
   csv: string,
-): Promise<Taken> {
-  const requests = [loadOf(dataset, csv, server.secret)];
+): Promise<Measurement> {
+  const requests = [loadRequest(dataset, csv, server.secret)];
   return byMedian(await client.drive(server, { requests, connections: 1, count: 1 }));
 }
 
-function csvOf(day: number): string {
+function buildCsv(day: number): string {
   const date = new Date(Date.UTC(2040, 0, 1 + day)).toISOString().slice(0, 10);
   const rows = Array.from({ length: ROWS }, (_, at) => `${symbolOf(at)},${date},${at}.5`);
   return `symbol,date,close\n${rows.join('\n')}\n`;
@@ -68,12 +72,12 @@ async function benchAppend({ client, pairs, server }: Bench): Promise<Ratio> {
     target: '<= 1.5 of one to an empty dataset',
     pairs,
   };
-  const ratio = await ratioOf(
+  const ratio = await measureRatio(
     bench,
-    (round) => loadBy(client, server, 'MUCH', csvOf(round)),
-    (round) => loadBy(client, server, `EMPTY${round}`, csvOf(round)),
+    (round) => loadBy(client, server, 'MUCH', buildCsv(round)),
+    (round) => loadBy(client, server, `EMPTY${round}`, buildCsv(round)),
   );
-  return inverted(ratio);
+  return invertRatio(ratio);
 }
 
 async function benchCorrections(of: Bench): Promise<Ratio> {
@@ -91,7 +95,7 @@ async function benchCorrections(of: Bench): Promise<Ratio> {
     target: '<= 3 of a bare semi-join of their keys',
     pairs,
   };
-  const ratio = await ratioOf(
+  const ratio = await measureRatio(
     bench,
     (round) => {
       const lines = keys(round).map(([symbol, date]) => `${symbol},${date},1.25`);
@@ -105,7 +109,7 @@ async function benchCorrections(of: Bench): Promise<Ratio> {
         SEMI JOIN read_csv('${path}') AS k ON t.symbol = k.symbol AND t.date = k.date`);
     },
   );
-  return inverted(ratio);
+  return invertRatio(ratio);
 }
 
 async function benchPushes({ folder, pairs, server }: Bench): Promise<Ratio> {
@@ -121,33 +125,33 @@ async function benchPushes({ folder, pairs, server }: Bench): Promise<Ratio> {
     pairs: rounds.length,
   };
   const note = 'over HTTP from a client process; a bare commit writes the rows of 10 ms';
-  return { ...inverted(ratioOfPairs(bench, rounds)), note };
+  return { ...invertRatio(computeRatio(bench, rounds)), note };
 }
 
-interface Pushed {
+interface PushResult {
   readonly times: readonly number[];
   readonly cpuMs: number;
   readonly pushes: number;
 }
 
-/** Pushes at an even pace, from a process of its own; their p99 counts. */
+/** Pushes at a constant rate from a separate process; measures the p99. */
 export async function pushLoad(
-  { base, pids, secret }: Served,
+  { base, pids, secret }: BenchServer,
   dataset: string,
   date: string,
   perSecond: number,
   seconds: number,
-): Promise<Taken> {
+): Promise<Measurement> {
   const script = new URL('./pushLoad.ts', import.meta.url).pathname;
   const parts = [script, base, secret, dataset, date, String(perSecond), String(seconds)];
-  const before = await cpuMsOf(pids);
+  const before = await measureCpuMs(pids);
   const { stdout } = await promisify(execFile)(process.execPath, parts, { maxBuffer: STDOUT_MAX });
-  const spent = (await cpuMsOf(pids)) - before;
-  const { cpuMs, pushes, times } = JSON.parse(stdout) as Pushed;
+  const spent = (await measureCpuMs(pids)) - before;
+  const { cpuMs, pushes, times } = JSON.parse(stdout) as PushResult;
   return { ms: p99(times), times, cpuMs: spent / pushes, clientCpuMs: cpuMs / pushes };
 }
 
-async function commitAll(path: string): Promise<Taken> {
+async function commitAll(path: string): Promise<Measurement> {
   const database = new DatabaseSync(path);
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
   database.exec('CREATE TABLE pushed (symbol TEXT, date TEXT, document TEXT)');

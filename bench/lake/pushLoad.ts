@@ -1,6 +1,6 @@
-// A client process that pushes records at an even pace: `pushLoad.ts <base> <token> <dataset> <date>
-// <per second> <seconds>`. Half of them replace. Prints the times of those after the first second,
-// in which connections open and code is compiled.
+// Client process that pushes records at a constant rate: `pushLoad.ts <base> <token> <dataset> <date>
+// <per second> <seconds>`. Half of them replace. Prints the times of pushes after the first second, in which
+// connections open and code is compiled.
 import { Agent, request } from 'node:http';
 import { cpuSince } from '../http/cpuTime.ts';
 import { symbolOf, SYMBOLS } from '../base/stored.ts';
@@ -19,7 +19,7 @@ function push(at: number): Promise<void> {
   const start = performance.now();
   return new Promise((resolve, reject) => {
     const headers = { 'content-length': body.length };
-    const asked = request(url, { method: 'POST', agent, headers }, (answer) => {
+    const outgoing = request(url, { method: 'POST', agent, headers }, (answer) => {
       answer.resume();
       answer.on('end', () => {
         if (answer.statusCode !== 200) return reject(new Error(String(answer.statusCode)));
@@ -27,8 +27,8 @@ function push(at: number): Promise<void> {
         resolve();
       });
     });
-    asked.on('error', reject);
-    asked.end(body);
+    outgoing.on('error', reject);
+    outgoing.end(body);
   });
 }
 
@@ -45,5 +45,5 @@ for (let tick = 1; tick <= (Number(seconds) * 1000) / TICK_MS; tick += 1) {
   if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
 }
 await Promise.all(pushes);
-const told = { times, cpuMs: cpuSince(spent), pushes: sent };
-process.stdout.write(`${JSON.stringify(told)}\n`, () => process.exit(0));
+const result = { times, cpuMs: cpuSince(spent), pushes: sent };
+process.stdout.write(`${JSON.stringify(result)}\n`, () => process.exit(0));

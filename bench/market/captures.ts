@@ -1,5 +1,5 @@
-// Recorded feeds: every message decoded, and all of a file loaded into CORE, against a bare loop that reads
-// and unpacks the file and walks the lengths of its packets.
+// Measures recorded feeds: decoding every message, and loading a whole file into CORE, against a bare loop
+// that decompresses the file and walks the lengths of its packets.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -8,28 +8,29 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { readCapture } from '../../market/capture/capture.ts';
-import { ratioOf, timed, type Ratio } from '../base/measure.ts';
+import { measureRatio, measureMs, type Ratio } from '../base/measure.ts';
 
 const FILE = join(import.meta.dirname, '..', '..', '..', 'shared', 'data', 'DEEP10.pcap.gz');
 const COMMAND = join(import.meta.dirname, '..', '..', 'bin', 'tapedeck.mjs');
 
-/** Of a pcap file: its head, and the head of each packet with its length. */
+/** Sizes in a pcap file: file header, packet header, and offset of the length in the packet header. */
 const [FILE_HEAD, PACKET_HEAD, LENGTH_AT] = [24, 16, 8];
 
 export async function benchCaptures(
   folder: string,
   pairs: number,
 ): Promise<readonly (Ratio | string)[]> {
-  if (!existsSync(FILE)) return [`${FILE} is not there: nothing is measured`];
-  const walk = (): Promise<number> => timed(walked);
+  if (!existsSync(FILE)) return [`${FILE} does not exist: nothing is measured`];
+  const walk = (): Promise<number> => measureMs(walkFile);
   const decoding = { name: 'capture decoded', target: '>= 0.5 of a walk over the lengths', pairs };
-  const decode = (): Promise<number> => timed(() => readCapture(FILE, () => undefined));
+  const decode = (): Promise<number> => measureMs(() => readCapture(FILE, () => undefined));
   const loading = { name: 'capture loaded', target: '>= 0.3 of a walk over the lengths', pairs: 1 };
-  const load = (round: number): Promise<number> => timed(() => loaded(join(folder, `${round}`)));
-  return [await ratioOf(decoding, decode, walk), await ratioOf(loading, load, walk)];
+  const load = (round: number): Promise<number> =>
+    measureMs(() => importFile(join(folder, `${round}`)));
+  return [await measureRatio(decoding, decode, walk), await measureRatio(loading, load, walk)];
 }
 
-async function walked(): Promise<void> {
+async function walkFile(): Promise<void> {
   const bytes = await promisify(gunzip)(await readFile(FILE));
   let packets = 0;
   for (let at = FILE_HEAD; at + PACKET_HEAD <= bytes.length; packets += 1) {
@@ -38,8 +39,8 @@ async function walked(): Promise<void> {
   if (packets < 1_000) throw new Error(`${packets} packets`);
 }
 
-/** As an owner does it: one command, which starts what it needs. */
-async function loaded(folder: string): Promise<void> {
+/** Imports the file with one command, as a user does. */
+async function importFile(folder: string): Promise<void> {
   const env = { ...process.env, TAPEDECK_DATA: folder, TAPEDECK_DEMO: 'off' };
   const child = spawn(process.execPath, [COMMAND, 'capture', 'import', FILE], {
     env,

@@ -1,17 +1,17 @@
-// Market types over HTTP: quote, price and a year of adjusted bars in memory against bare Fastify, and
-// batches of 100 symbols and ten types, from memory and from the files.
+// Measures market types over HTTP: quote, price and a year of adjusted bars in memory against bare Fastify,
+// and batches of 100 symbols and ten types from memory and from files.
 import { join } from 'node:path';
 import type { Tapedeck } from '../../app/main.ts';
 import { dayIn } from '../../query/time/dates.ts';
 import { addDays } from '../../query/time/days.ts';
 import { sessionsBetween } from '../../query/time/calendar.ts';
 import { bareFastify, measure } from '../hot/bareFastify.ts';
-import { PATHS, warm, zipfKey } from '../hot/hotReads.ts';
+import { PATHS, readAllOnce, zipfKey } from '../hot/hotReads.ts';
 import { byMedian, type Client, openClient } from '../http/clientProcess.ts';
-import { gets } from '../http/order.ts';
-import { type Served, serveFilled } from '../http/served.ts';
-import { lineOf, type Ratio } from '../base/measure.ts';
-import { symbolOf, tokenOf } from '../base/stored.ts';
+import { getRequests } from '../http/order.ts';
+import { type BenchServer, serveFilled } from '../http/server.ts';
+import { formatLine, type Ratio } from '../base/measure.ts';
+import { symbolOf, findToken } from '../base/stored.ts';
 
 const SYMBOLS = 1_000;
 /** Calendar days of bars: two years. */
@@ -22,7 +22,7 @@ const HOT: readonly (readonly [name: string, path: string, target: string])[] = 
   ['chart 1y', '/stock/{symbol}/chart/1y', '>= 0.5'],
   ['data point', '/data-points/{symbol}/QUOTE-LATESTPRICE', '>= 0.6'],
 ];
-/** Securities that are searched, and how often. */
+/** Number of securities to search. */
 const SECURITIES = 100_000;
 const SEARCHES = 1_000;
 const TYPES = 'quote,price,delayed-quote,ohlc,previous,book,stats,chart,historical-prices,company';
@@ -45,17 +45,17 @@ export async function benchMarket(
     const paths = Array.from({ length: PATHS }, (_, at) => {
       return `/v1${path.replace('{symbol}', zipfKey(at, SYMBOLS))}?token=${server.publishable}`;
     });
-    await warm(client, server, paths);
+    await readAllOnce(client, server, paths);
     await using bare = await bareFastify(`${server.base}${paths[0] ?? ''}`);
-    const told = `${target} of bare Fastify's answers a second`;
-    const asked = { name: `hot ${name}`, paths, pairs };
-    ratios.push(await measure(client, [server, bare], asked, told));
+    const targetText = `${target} of bare Fastify's answers a second`;
+    const plan = { name: `hot ${name}`, paths, pairs };
+    ratios.push(await measure(client, [server, bare], plan, targetText));
   }
   return [cold, hot, ...ratios, await searches(client, server)];
 }
 
 async function load(
-  { base, secret }: Pick<Served, 'base' | 'secret'>,
+  { base, secret }: Pick<BenchServer, 'base' | 'secret'>,
   dataset: string,
   csv: string,
 ): Promise<void> {
@@ -80,50 +80,56 @@ async function fill(tapedeck: Tapedeck): Promise<void> {
       if (place % 63 === 5) dividends.push(`${symbol},${day},1,0.25`);
     }
   }
-  const door = { base: tapedeck.base, secret: await tokenOf(tapedeck, 'secret') };
-  await load(door, 'HISTORICAL_PRICES', `${rows.join('\n')}\n`);
-  await load(door, 'COMPANY', `${companies.join('\n')}\n`);
-  await load(door, 'DIVIDENDS', `${dividends.join('\n')}\n`);
-  await load(door, 'SPLITS', `symbol,exDate,fromFactor,toFactor\nS0001,${days[300]},1,2\n`);
+  const endpoint = { base: tapedeck.base, secret: await findToken(tapedeck, 'secret') };
+  await load(endpoint, 'HISTORICAL_PRICES', `${rows.join('\n')}\n`);
+  await load(endpoint, 'COMPANY', `${companies.join('\n')}\n`);
+  await load(endpoint, 'DIVIDENDS', `${dividends.join('\n')}\n`);
+  await load(endpoint, 'SPLITS', `symbol,exDate,fromFactor,toFactor\nS0001,${days[300]},1,2\n`);
 }
 
-/** One after the other; cold: none of the symbols was asked for before. */
-async function batches(client: Client, server: Served, kind: 'cold' | 'hot'): Promise<string> {
+/** Requests batches sequentially; cold batches have symbols that were not requested before. */
+async function batches(client: Client, server: BenchServer, kind: 'cold' | 'hot'): Promise<string> {
   const count = kind === 'cold' ? SYMBOLS / IN_BATCH : BATCHES;
-  const pathOf = (first: number): string => {
+  const buildPath = (first: number): string => {
     const symbols = Array.from({ length: IN_BATCH }, (_, place) => symbolOf(first + place)).join();
     const query = `symbols=${symbols}&types=${TYPES}&token=${server.publishable}`;
     return `/v1/stock/market/batch?${query}`;
   };
   const firsts = Array.from({ length: count }, (_, at) => (kind === 'cold' ? at * IN_BATCH : 0));
-  const asked = { requests: gets(firsts.map(pathOf)), connections: 1 };
-  // What is hot was asked for before.
-  if (kind === 'hot') await client.drive(server, { ...asked, count: 1 });
-  const taken = byMedian(await client.drive(server, { ...asked, count }));
+  const plan = { requests: getRequests(firsts.map(buildPath)), connections: 1 };
+  // Fills the cache for hot batches.
+  if (kind === 'hot') await client.drive(server, { ...plan, count: 1 });
+  const measurement = byMedian(await client.drive(server, { ...plan, count }));
   const target = kind === 'hot' ? 'p99 <= 50 ms' : 'p99 <= 400 ms';
   const bench = `batch of ${IN_BATCH} symbols x 10 types, ${kind}`;
-  return lineOf(bench, target, taken, { batches: count });
+  return formatLine(bench, target, measurement, { batches: count });
 }
 
 const SYLLABLES = ['ac', 'bel', 'cor', 'dan', 'el', 'fin', 'gra', 'hol', 'in', 'jo', 'kar', 'lim'];
 
-/** Made of four syllables, so that fragments have some hits and not all. */
-const nameOf = (at: number): string =>
+/** Builds a name of four syllables, so that fragments match some names but not all. */
+const buildName = (at: number): string =>
   [1, 12, 144, 1_728].map((step) => SYLLABLES[Math.floor(at / step) % 12] ?? '').join('');
 
-/** One after the other: symbols, beginnings of names, and names with a letter too few. */
-async function searches(client: Client, server: Served): Promise<string> {
-  const rows = Array.from({ length: SECURITIES }, (_, at) => `Z${at},${nameOf(at)} ${at} Inc,XNYS`);
+/** Searches sequentially for symbols, prefixes of names, and names with a missing letter. */
+async function searches(client: Client, server: BenchServer): Promise<string> {
+  const rows = Array.from(
+    { length: SECURITIES },
+    (_, at) => `Z${at},${buildName(at)} ${at} Inc,XNYS`,
+  );
   await load(server, 'SYMBOLS', `symbol,name,exchange\n${rows.join('\n')}\n`);
-  const pathOf = (at: number): string => {
+  const buildPath = (at: number): string => {
     const of = (at * 7_919) % SECURITIES;
-    const text = [`Z${of}`, nameOf(of).slice(0, 5), nameOf(of).replace('l', '')][of % 3] ?? '';
+    const text =
+      [`Z${of}`, buildName(of).slice(0, 5), buildName(of).replace('l', '')][of % 3] ?? '';
     return `/v1/search/${text}?token=${server.publishable}`;
   };
-  const requests = gets(Array.from({ length: SEARCHES }, (_, at) => pathOf(at)));
-  // The first ones bring the names into memory.
+  const requests = getRequests(Array.from({ length: SEARCHES }, (_, at) => buildPath(at)));
+  // The first searches load the names into memory.
   await client.drive(server, { requests, connections: 1, count: 10 });
-  const taken = byMedian(await client.drive(server, { requests, connections: 1, count: SEARCHES }));
+  const measurement = byMedian(
+    await client.drive(server, { requests, connections: 1, count: SEARCHES }),
+  );
   const bench = `search of ${SECURITIES} securities`;
-  return lineOf(bench, 'p99 <= 10 ms', taken, { searches: SEARCHES });
+  return formatLine(bench, 'p99 <= 10 ms', measurement, { searches: SEARCHES });
 }

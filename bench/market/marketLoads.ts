@@ -1,23 +1,23 @@
-// Days of the market as they come: years of all symbols into the input against the same file into a
-// dataset of no meaning, and one new day of all symbols with little and with much stored before it.
-// Figures of symbols are computed when they are asked for: so keeping them current is asked for, too.
+// Measures market loads: years of all symbols into the market's input against the same file into an ordinary
+// dataset, and one new day of all symbols with few and with many stored records. The new day includes reads,
+// because the figures of symbols are computed on request.
 import { createWriteStream } from 'node:fs';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { addDays } from '../../query/time/days.ts';
 import { sessionsBetween } from '../../query/time/calendar.ts';
 import { type Client, openClient } from '../http/clientProcess.ts';
-import type { Wanted } from '../http/order.ts';
-import { type Served, serveFilled } from '../http/served.ts';
-import { inverted, type Ratio, ratioOfPairs, type Taken } from '../base/measure.ts';
+import type { RequestSpec } from '../http/order.ts';
+import { type BenchServer, serveFilled } from '../http/server.ts';
+import { invertRatio, type Ratio, computeRatio, type Measurement } from '../base/measure.ts';
 import { symbolOf, SYMBOLS } from '../base/stored.ts';
 
 const FIRST = '2008-01-02';
-/** The sessions of 15 years. */
+/** Sessions in 15 years. */
 const DAYS = 3_780;
 const HEAD = 'symbol,date,open,high,low,close,volume\n';
 
-/** @param rows of the years that are loaded; 5,000 symbols have 18.9 million */
+/** @param rows number of rows to load; 5,000 symbols have 18.9 million */
 export async function benchMarketLoads(folder: string, rows: number): Promise<readonly Ratio[]> {
   const nothing = async (): Promise<void> => undefined;
   const { server } = await serveFilled(join(folder, 'loads'), {}, nothing);
@@ -26,14 +26,14 @@ export async function benchMarketLoads(folder: string, rows: number): Promise<re
   const client = stack.use(openClient());
   const days = sessionsBetween(FIRST, addDays(FIRST, 365 * 16)).slice(0, DAYS);
   const symbols = Math.max(1, Math.round(rows / DAYS));
-  const years = await written(join(folder, 'years.csv'), symbols, days);
-  const load = (dataset: string): Promise<Taken> =>
-    together(client, server, [loadOf(server, dataset, years)]);
-  const newDay = async (at: number): Promise<Taken> => {
+  const years = await writeCsv(join(folder, 'years.csv'), symbols, days);
+  const load = (dataset: string): Promise<Measurement> =>
+    driveAll(client, server, [loadRequest(server, dataset, years)]);
+  const newDay = async (at: number): Promise<Measurement> => {
     const day = [addDays('2025-01-06', at)];
-    const path = await written(join(folder, `day-${at}.csv`), SYMBOLS, day);
-    const requests = [loadOf(server, 'CORE/HISTORICAL_PRICES', path), quotesOf(server)];
-    return together(client, server, requests);
+    const path = await writeCsv(join(folder, `day-${at}.csv`), SYMBOLS, day);
+    const requests = [loadRequest(server, 'CORE/HISTORICAL_PRICES', path), quotesRequest(server)];
+    return driveAll(client, server, requests);
   };
   await newDay(0);
   const little = quickest([await newDay(1), await newDay(2), await newDay(3)]);
@@ -42,31 +42,31 @@ export async function benchMarketLoads(folder: string, rows: number): Promise<re
   await newDay(4);
   const much = quickest([await newDay(5), await newDay(6), await newDay(7)]);
   const size = `${symbols} symbols x ${days.length} days`;
-  const loaded = {
+  const loadBench = {
     name: `${size} into the input, of the same file into a dataset`,
     target: '<= 1.3',
     pairs: 1,
   };
-  const newest = {
+  const newDayBench = {
     name: `a new day of ${SYMBOLS} symbols and its first quotes, after ${symbols * days.length} records`,
     target: 'costs with the day: near 1 of the same after few records',
     pairs: 1,
   };
   return [
-    inverted(ratioOfPairs(loaded, [{ ours: input, bare: plain }])),
-    inverted(ratioOfPairs(newest, [{ ours: much, bare: little }])),
+    invertRatio(computeRatio(loadBench, [{ ours: input, bare: plain }])),
+    invertRatio(computeRatio(newDayBench, [{ ours: much, bare: little }])),
   ];
 }
 
-const quickest = (rounds: readonly Taken[]): Taken =>
+const quickest = (rounds: readonly Measurement[]): Measurement =>
   rounds.reduce((best, round) => (round.ms < best.ms ? round : best));
 
-/** Requests one after the other, which count as one. */
-async function together(
+/** Sends requests sequentially and measures them as one. */
+async function driveAll(
   client: Client,
-  server: Served,
-  requests: readonly Wanted[],
-): Promise<Taken> {
+  server: BenchServer,
+  requests: readonly RequestSpec[],
+): Promise<Measurement> {
   const count = requests.length;
   const driven = await client.drive(server, { requests, connections: 1, count });
   return {
@@ -77,7 +77,7 @@ async function together(
   };
 }
 
-async function written(path: string, symbols: number, days: readonly string[]): Promise<string> {
+async function writeCsv(path: string, symbols: number, days: readonly string[]): Promise<string> {
   const out = createWriteStream(path);
   out.write(HEAD);
   for (let at = 0; at < symbols; at += 1) {
@@ -92,13 +92,13 @@ async function written(path: string, symbols: number, days: readonly string[]): 
   return path;
 }
 
-function loadOf({ secret }: Served, dataset: string, file: string): Wanted {
+function loadRequest({ secret }: BenchServer, dataset: string, file: string): RequestSpec {
   const index = dataset.startsWith('WS') ? '&key=symbol&date=date' : '';
   return { path: `/v1/data/${dataset}?wait=true${index}&token=${secret}`, method: 'POST', file };
 }
 
-/** Quote and stats of ten symbols, which the day has changed. */
-function quotesOf({ secret }: Served): Wanted {
+/** Builds a request for quote and stats of ten symbols that the new day changed. */
+function quotesRequest({ secret }: BenchServer): RequestSpec {
   const symbols = Array.from({ length: 10 }, (_, at) => symbolOf(at * 7)).join();
   const query = `symbols=${symbols}&types=quote,stats&token=${secret}`;
   return { path: `/v1/stock/market/batch?${query}` };

@@ -1,5 +1,5 @@
-// A receiver of webhooks in a process of its own: tells its port, and then the nanosecond in which each
-// request had arrived, of the clock that all processes of a machine share.
+// Receiver of webhooks in a separate process: reports its port, then the arrival time of each request in
+// nanoseconds of the clock that all processes of a machine share.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -7,10 +7,10 @@ const server = createServer((incoming, response) => {
   incoming.resume().on('end', () => {
     const arrived = process.hrtime.bigint();
     response.end('ok');
-    process.send?.({ told: arrived });
+    process.send?.({ result: arrived });
   });
 });
 server.listen(0, '127.0.0.1', () => {
-  process.send?.({ told: (server.address() as AddressInfo).port });
+  process.send?.({ result: (server.address() as AddressInfo).port });
 });
 process.on('disconnect', () => process.exit(0));

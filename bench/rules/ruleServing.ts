@@ -1,26 +1,26 @@
-// Rules in a server: how long a tick takes to a local receiver, beside a bare POST; and what 20,000 ticks a
-// second through 10,000 rules do to the reads beside them.
+// Measures rules in a server: the time from a tick to its webhook at a local receiver against a bare POST,
+// and the effect of 20,000 ticks a second through 10,000 rules on concurrent reads.
 import type { ChildProcess } from 'node:child_process';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import type { Tapedeck } from '../../app/main.ts';
 import { dayIn } from '../../query/time/dates.ts';
 import { addDays } from '../../query/time/days.ts';
-import { bringIn, CONNECTIONS, keepBusy, pathsOf } from '../hot/hotReads.ts';
-import { answerOf, ended, forked } from '../http/childAsked.ts';
+import { warmCache, CONNECTIONS, driveReads, readPaths } from '../hot/hotReads.ts';
+import { requestChild, endChild, forkChild } from '../http/childRequests.ts';
 import { byP99, openClient } from '../http/clientProcess.ts';
-import type { Wanted } from '../http/order.ts';
-import { servedHere } from '../http/served.ts';
-import { p99, type Pair, type Ratio, ratioOfPairs, type Taken } from '../base/measure.ts';
-import { fillDaily, startBench, symbolOf, tokenOf } from '../base/stored.ts';
+import type { RequestSpec } from '../http/order.ts';
+import { serveInProcess } from '../http/server.ts';
+import { p99, type Pair, type Ratio, computeRatio, type Measurement } from '../base/measure.ts';
+import { fillDaily, startBench, symbolOf, findToken } from '../base/stored.ts';
 
 const ALERTS = 300;
 const SYMBOLS = 500;
 const DAYS = 250;
-/** With the one of the deliveries as many as an account may hold. */
+/** With the rule of the deliveries, the maximum of an account. */
 const RULES = 9_999;
 const TICKS_A_SECOND = 20_000;
-/** Ticks come so often, those of a millisecond together. */
+/** Interval of ticks; those due in one interval are applied together. */
 const EVERY_MS = 1;
 
 export async function benchRuleServing(folder: string, pairs: number): Promise<readonly Ratio[]> {
@@ -47,9 +47,9 @@ async function post(
   return text;
 }
 
-/** A day of each symbol: without one a rule knows nothing of it. */
+/** Loads a day of each symbol, because a rule needs a bar of its symbol. */
 async function fillBars(tapedeck: Tapedeck): Promise<void> {
-  const secret = await tokenOf(tapedeck, 'secret');
+  const secret = await findToken(tapedeck, 'secret');
   const day = addDays(dayIn(Date.now(), tapedeck.services.settings.zone), -1);
   const rows = Array.from({ length: SYMBOLS }, (_, at) => `${symbolOf(at)},${day},1,1,1,1,100`);
   const csv = `symbol,date,open,high,low,close,volume\n${rows.join('\n')}\n`;
@@ -60,17 +60,17 @@ let trades = 0;
 
 function tick({ services }: Tapedeck, symbol: string, price: number): void {
   trades += 1;
-  const told = { kind: 'trade', symbol, price, size: 100, tradeId: String(trades) } as const;
-  services.streams.board.apply({ ...told, timeMs: Date.now() });
+  const trade = { kind: 'trade', symbol, price, size: 100, tradeId: String(trades) } as const;
+  services.streams.board.apply({ ...trade, timeMs: Date.now() });
 }
 
-/** One tick after the other, each of another symbol; and as many bare POSTs to the same receiver. */
+/** Measures sequential ticks of different symbols, and as many bare POSTs to the same receiver. */
 async function deliveries(tapedeck: Tapedeck): Promise<Ratio> {
   await using stack = new AsyncDisposableStack();
-  const receiver = forked('../ruleReceiver.ts');
-  stack.defer(() => ended(receiver));
-  const url = `http://127.0.0.1:${await answerOf<number>(receiver)}/`;
-  const secret = await tokenOf(tapedeck, 'secret');
+  const receiver = forkChild('../ruleReceiver.ts');
+  stack.defer(() => endChild(receiver));
+  const url = `http://127.0.0.1:${await requestChild<number>(receiver)}/`;
+  const secret = await findToken(tapedeck, 'secret');
   const rule = {
     ruleSet: 'ANYEVENT',
     type: 'all',
@@ -92,39 +92,39 @@ async function deliveries(tapedeck: Tapedeck): Promise<Ratio> {
   };
   const [ours, bare]: [number[], number[]] = [[], []];
   for (let at = 0; at < ALERTS; at += 1) {
-    ours.push(await msUntilHeard(receiver, () => tick(tapedeck, symbolOf(at), 3)));
-    bare.push(await msUntilHeard(receiver, postBare));
+    ours.push(await msUntilArrival(receiver, () => tick(tapedeck, symbolOf(at), 3)));
+    bare.push(await msUntilArrival(receiver, postBare));
   }
   const bench = {
     name: 'rules: p99 of a bare POST, to that of a tick and its webhook',
     target: '>= 0.33',
     pairs: ALERTS,
   };
-  const taken = (times: readonly number[]): Taken => ({ ms: p99(times), times });
-  return ratioOfPairs(bench, [{ ours: taken(ours), bare: taken(bare) }]);
+  const toMeasurement = (times: readonly number[]): Measurement => ({ ms: p99(times), times });
+  return computeRatio(bench, [{ ours: toMeasurement(ours), bare: toMeasurement(bare) }]);
 }
 
-async function msUntilHeard(receiver: ChildProcess, begin: () => void): Promise<number> {
-  const heard = answerOf<bigint>(receiver);
+async function msUntilArrival(receiver: ChildProcess, begin: () => void): Promise<number> {
+  const arrival = requestChild<bigint>(receiver);
   const from = process.hrtime.bigint();
   begin();
-  return Number((await heard) - from) / 1e6;
+  return Number((await arrival) - from) / 1e6;
 }
 
 async function readsBeside(tapedeck: Tapedeck, folder: string, pairs: number): Promise<Ratio> {
   await fillDaily(tapedeck, folder, 'D', DAYS * SYMBOLS, SYMBOLS);
-  const server = await servedHere(tapedeck);
+  const server = await serveInProcess(tapedeck);
   await using client = openClient();
   const { publishable: token } = server;
-  const paths = pathsOf({ dataset: 'D', symbols: SYMBOLS, records: 30, days: DAYS, token });
-  await bringIn(client, server, paths);
-  const requests = Array.from({ length: RULES }, (_, at) => ruleOf(at, server.secret));
+  const paths = readPaths({ dataset: 'D', symbols: SYMBOLS, records: 30, days: DAYS, token });
+  await warmCache(client, server, paths);
+  const requests = Array.from({ length: RULES }, (_, at) => ruleRequest(at, server.secret));
   await client.drive(server, { requests, connections: 1, count: RULES });
   const rounds: Pair[] = [];
   for (let pair = 0; pair < pairs; pair += 1) {
-    const bare = byP99(await keepBusy(client, server, paths));
-    const stop = ticking(tapedeck);
-    rounds.push({ ours: byP99(await keepBusy(client, server, paths)), bare });
+    const bare = byP99(await driveReads(client, server, paths));
+    const stop = startTicks(tapedeck);
+    rounds.push({ ours: byP99(await driveReads(client, server, paths)), bare });
     stop();
   }
   const bench = {
@@ -133,10 +133,10 @@ async function readsBeside(tapedeck: Tapedeck, folder: string, pairs: number): P
     pairs,
   };
   const note = `p99 of ${CONNECTIONS} connections, which keep the server busy; its process makes the ticks`;
-  return { ...ratioOfPairs(bench, rounds), note };
+  return { ...computeRatio(bench, rounds), note };
 }
 
-function ruleOf(at: number, secret: string): Wanted {
+function ruleRequest(at: number, secret: string): RequestSpec {
   const conditions = [
     ['latestPrice', '>', 90 + (at % 200) / 10],
     ['changePercent', '<', -0.9999],
@@ -157,7 +157,7 @@ function ruleOf(at: number, secret: string): Wanted {
   return { path: '/v1/rules/create', method: 'POST', headers, body: JSON.stringify(rule) };
 }
 
-function ticking(tapedeck: Tapedeck): () => void {
+function startTicks(tapedeck: Tapedeck): () => void {
   let at = 0;
   let due = 0;
   const fromMs = performance.now();

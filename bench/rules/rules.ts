@@ -1,15 +1,15 @@
-// The engine of rules beside json-rules-engine: the same rules, the same ticks; and what a tick costs where
-// there are many more rules of other symbols.
+// Measures the rule engine against json-rules-engine with the same rules and ticks, and the cost of a tick
+// with many more rules of other symbols.
 import { Engine } from 'json-rules-engine';
 import { RuleEngine, type RunningRule } from '../../jobs/rules/ruleEngine.ts';
 import { parseConditions } from '../../query/rules/conditions.ts';
 import { seeded } from '../../test/soak/crash/rounds/seeded.ts';
 import { monotonicMs } from '../../store/base/clock.ts';
-import { ratioOf, type Ratio } from '../base/measure.ts';
+import { measureRatio, type Ratio } from '../base/measure.ts';
 
 const SYMBOLS = 500;
 const RULES = 10_000;
-/** Ticks of the other engine, which takes a second for so many, and of ours. */
+/** Ticks for json-rules-engine, which takes a second for this many; and for ours. */
 const NAIVE_TICKS = 300;
 const TICKS = 200_000;
 
@@ -20,7 +20,7 @@ interface Tick {
   readonly values: { readonly latestPrice: number; readonly changePercent: number };
 }
 
-function ticksOf(count: number, seed: number): readonly Tick[] {
+function generateTicks(count: number, seed: number): readonly Tick[] {
   const random = seeded(seed);
   return Array.from({ length: count }, () => ({
     symbol: symbolAt(random.between(0, SYMBOLS - 1)),
@@ -31,7 +31,7 @@ function ticksOf(count: number, seed: number): readonly Tick[] {
   }));
 }
 
-const thresholdOf = (at: number): number => 90 + (at % 200) / 10;
+const threshold = (at: number): number => 90 + (at % 200) / 10;
 
 const ruleAt = (at: number, symbol: string): RunningRule => ({
   id: `R${at}`,
@@ -41,7 +41,7 @@ const ruleAt = (at: number, symbol: string): RunningRule => ({
   trigger: 'level',
   conditions: parseConditions(
     [
-      ['latestPrice', '>', thresholdOf(at)],
+      ['latestPrice', '>', threshold(at)],
       ['changePercent', '<', -0.45],
     ],
     () => 'number',
@@ -49,13 +49,13 @@ const ruleAt = (at: number, symbol: string): RunningRule => ({
   frequencyMs: 6e4,
 });
 
-function ours(rules: number): RuleEngine {
+function buildOurEngine(rules: number): RuleEngine {
   const engine = new RuleEngine();
   for (let at = 0; at < rules; at += 1) engine.setRule(ruleAt(at, symbolAt(at)));
   return engine;
 }
 
-/** Milliseconds of a tick. */
+/** Returns the milliseconds per tick. */
 function runOurs(engine: RuleEngine, ticks: readonly Tick[]): number {
   const fromMs = monotonicMs();
   for (const [at, { symbol, values }] of ticks.entries()) {
@@ -64,8 +64,10 @@ function runOurs(engine: RuleEngine, ticks: readonly Tick[]): number {
   return (monotonicMs() - fromMs) / ticks.length;
 }
 
-/** As its documents have it: an engine for each symbol, so that it runs no rule of another. */
-function theirs(): ReadonlyMap<string, Engine> {
+/**
+ * Builds an engine per symbol, as its documentation recommends, so that it runs no rules of other symbols.
+ */
+function buildTheirEngines(): ReadonlyMap<string, Engine> {
   const engines = new Map<string, Engine>();
   for (let at = 0; at < RULES; at += 1) {
     const engine = engines.get(symbolAt(at)) ?? new Engine([], { allowUndefinedFacts: true });
@@ -73,7 +75,7 @@ function theirs(): ReadonlyMap<string, Engine> {
     engine.addRule({
       conditions: {
         all: [
-          { fact: 'latestPrice', operator: 'greaterThan', value: thresholdOf(at) },
+          { fact: 'latestPrice', operator: 'greaterThan', value: threshold(at) },
           { fact: 'changePercent', operator: 'lessThan', value: -0.45 },
         ],
       },
@@ -93,17 +95,17 @@ async function runTheirs(
 }
 
 export async function benchRules(pairs: number): Promise<readonly (Ratio | string)[]> {
-  const engines = theirs();
-  const engine = ours(RULES);
-  const many = await ratioOf(
+  const engines = buildTheirEngines();
+  const engine = buildOurEngine(RULES);
+  const many = await measureRatio(
     { name: 'rules: 10,000 over 500 symbols, a tick', target: '50 x json-rules-engine', pairs },
-    (round) => Promise.resolve(runOurs(engine, ticksOf(TICKS, round))),
-    (round) => runTheirs(engines, ticksOf(NAIVE_TICKS, round)),
+    (round) => Promise.resolve(runOurs(engine, generateTicks(TICKS, round))),
+    (round) => runTheirs(engines, generateTicks(NAIVE_TICKS, round)),
   );
   const beside = withOthers(100_000);
   const few = withOthers(1_000);
-  const ticks = ticksOf(TICKS, 1).map(({ values }) => ({ symbol: 'MINE', values }));
-  const growth = await ratioOf(
+  const ticks = generateTicks(TICKS, 1).map(({ values }) => ({ symbol: 'MINE', values }));
+  const growth = await measureRatio(
     {
       name: 'rules: a tick beside 100,000 rules of other symbols, to beside 1,000',
       target: '>= 0.83',
@@ -116,7 +118,7 @@ export async function benchRules(pairs: number): Promise<readonly (Ratio | strin
 }
 
 function withOthers(others: number): RuleEngine {
-  const engine = ours(others);
+  const engine = buildOurEngine(others);
   for (let at = 0; at < 20; at += 1) engine.setRule(ruleAt(1_000_000 + at, 'MINE'));
   return engine;
 }

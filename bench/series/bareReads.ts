@@ -1,8 +1,8 @@
-// Bare DuckDB in a process of its own, set as our own children are: it reads the last records of one key
-// after another from files to JSON text, and tells the milliseconds of each read.
+// Bare DuckDB in a separate process with the settings of our child processes: reads the last records of one
+// key after another from files to JSON text, and reports the milliseconds of each read.
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import type { BareRead } from './bareReadsProcess.ts';
-import { answerParent } from '../http/childAsked.ts';
+import { serveParent } from '../http/childRequests.ts';
 import { cpuSince } from '../http/cpuTime.ts';
 
 const instance = await DuckDBInstance.create(':memory:', { threads: '1' });
@@ -25,4 +25,4 @@ async function read(on: DuckDBConnection, { files, last, keys }: BareRead): Prom
   return { times, cpuMs: cpuSince(spent) / keys.length };
 }
 
-answerParent((wanted: BareRead) => read(connection, wanted));
+serveParent((request: BareRead) => read(connection, request));

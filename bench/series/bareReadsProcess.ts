@@ -1,29 +1,29 @@
-// The parent's side of bare reads.
-import { answerOf, ended, forked } from '../http/childAsked.ts';
-import { median, type Taken } from '../base/measure.ts';
+// Parent's side of bare reads.
+import { requestChild, endChild, forkChild } from '../http/childRequests.ts';
+import { median, type Measurement } from '../base/measure.ts';
 
 export interface BareRead {
   readonly files: readonly string[];
   readonly keys: readonly string[];
-  /** Records of each key. */
+  /** Records per key. */
   readonly last: number;
 }
 
 export interface BareReader extends AsyncDisposable {
-  /** The median of the reads, with the milliseconds of each. */
-  read(wanted: BareRead): Promise<Taken>;
+  /** Returns the median of the reads and the milliseconds of each. */
+  read(request: BareRead): Promise<Measurement>;
 }
 
 export function openBareReader(): BareReader {
-  const child = forked('../series/bareReads.ts');
+  const child = forkChild('../series/bareReads.ts');
   return {
-    read: async (wanted) => {
-      const { cpuMs, times } = await answerOf<{
+    read: async (request) => {
+      const { cpuMs, times } = await requestChild<{
         readonly times: readonly number[];
         readonly cpuMs: number;
-      }>(child, wanted);
+      }>(child, request);
       return { ms: median(times), times, cpuMs };
     },
-    [Symbol.asyncDispose]: () => ended(child),
+    [Symbol.asyncDispose]: () => endChild(child),
   };
 }

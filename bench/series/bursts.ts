@@ -1,31 +1,32 @@
-// Bursts of first reads: so many connections ask at once for the last records of keys that no memory has.
-// Nobody else is on the server, so each refusal is a fault; then a second account reads beside them.
+// Measures bursts of first reads: many connections concurrently request the last records of keys that are not
+// cached. The server has no other load, so each refusal is a fault. Then a second account reads beside a
+// burst.
 import { join } from 'node:path';
 import type { Tapedeck } from '../../app/main.ts';
 import { createWorkspace } from '../../store/lake/datasetEdits.ts';
-import { type Driven, openClient } from '../http/clientProcess.ts';
-import { gets } from '../http/order.ts';
-import { type Served, served, serveFilled } from '../http/served.ts';
+import { type DriveResult, openClient } from '../http/clientProcess.ts';
+import { getRequests } from '../http/order.ts';
+import { type BenchServer, startServer, serveFilled } from '../http/server.ts';
 import { median, p99 } from '../base/measure.ts';
 import { fillDaily, symbolOf } from '../base/stored.ts';
 
 const CONNECTIONS = [250, 1_000, 2_000] as const;
 const KEYS = [200, 2_000] as const;
-/** Records of a read. */
+/** Records per read. */
 const LAST = 30;
-/** Reads of the second account, one after the other. */
+/** Sequential reads of the second account. */
 const BESIDE = 200;
 
 interface Place {
   readonly folder: string;
-  /** Of the second account. */
+  /** Token of the second account. */
   readonly token: string;
 }
 
-/** A line for each number of connections and keys, each on a server that just started. */
+/** Returns a line for each number of connections and keys, each measured on a newly started server. */
 export async function benchBursts(folder: string, rows: number): Promise<readonly string[]> {
   const place = join(folder, 'bursts');
-  const { made: token, server } = await serveFilled(place, {}, async (tapedeck) => {
+  const { content: token, server } = await serveFilled(place, {}, async (tapedeck) => {
     await fillDaily(tapedeck, folder, 'D', rows, Math.max(...KEYS));
     return secondAccount(tapedeck);
   });
@@ -35,16 +36,16 @@ export async function benchBursts(folder: string, rows: number): Promise<readonl
     for (const keys of KEYS) {
       await using fresh = await fromStart({ folder: place, token });
       const what = `${connections} connections, ${keys} keys of ${rows} rows`;
-      lines.push(`${what}: ${spelled(await burst(fresh, connections, keys))}`);
+      lines.push(`${what}: ${formatResult(await burst(fresh, connections, keys))}`);
     }
   }
   return [...lines, ...(await benchBeside({ folder: place, token }))];
 }
 
-const fromStart = ({ folder }: Place): Promise<Served> =>
-  served({ folder, settings: {}, watch: true });
+const fromStart = ({ folder }: Place): Promise<BenchServer> =>
+  startServer({ folder, settings: {}, watch: true });
 
-/** What a second account waits for its reads alone, and while the first one's burst is answered. */
+/** Measures reads of a second account alone and beside a burst of the first. */
 async function benchBeside(place: Place): Promise<readonly string[]> {
   const alone = await beside(place, () => Promise.resolve());
   const both = await beside(place, async (server) => {
@@ -52,17 +53,20 @@ async function benchBeside(place: Place): Promise<readonly string[]> {
   });
   const ratio = p99(both.times) / p99(alone.times);
   return [
-    `second account alone: ${spelled(alone)}`,
-    `second account beside ${Math.max(...CONNECTIONS)} connections of the first: ${spelled(both)}`,
+    `second account alone: ${formatResult(alone)}`,
+    `second account beside ${Math.max(...CONNECTIONS)} connections of the first: ${formatResult(both)}`,
     `p99 beside / alone: ${ratio.toFixed(2)}, target <= 2`,
   ];
 }
 
-async function beside(place: Place, work: (server: Served) => Promise<void>): Promise<Driven> {
+async function beside(
+  place: Place,
+  work: (server: BenchServer) => Promise<void>,
+): Promise<DriveResult> {
   await using server = await fromStart(place);
   await using client = openClient();
   const keys = Array.from({ length: BESIDE }, (_, at) => symbolOf(at));
-  const requests = gets(pathsOf('W2', keys, place.token));
+  const requests = getRequests(readPaths('W2', keys, place.token));
   const [driven] = await Promise.all([
     client.tryAll(server, { requests, connections: 1, count: BESIDE }),
     work(server),
@@ -70,19 +74,19 @@ async function beside(place: Place, work: (server: Served) => Promise<void>): Pr
   return driven;
 }
 
-async function burst(server: Served, connections: number, keys: number): Promise<Driven> {
+async function burst(server: BenchServer, connections: number, keys: number): Promise<DriveResult> {
   await using client = openClient();
   const count = Math.max(connections, keys);
   const names = Array.from({ length: count }, (_, at) => symbolOf(at % keys));
-  const requests = gets(pathsOf('WS', names, server.publishable));
+  const requests = getRequests(readPaths('WS', names, server.publishable));
   const driven = await client.tryAll(server, { requests, connections, count });
   return driven;
 }
 
-const pathsOf = (workspace: string, keys: readonly string[], token: string): readonly string[] =>
+const readPaths = (workspace: string, keys: readonly string[], token: string): readonly string[] =>
   keys.map((key) => `/v1/data/${workspace}/D/${key}?last=${LAST}&token=${token}`);
 
-/** A token of a second account with a dataset of its own: as many keys as it reads, of 250 days each. */
+/** Creates a second account with a dataset of 250 days for each key that it reads; returns its token. */
 async function secondAccount({ base, services }: Tapedeck): Promise<string> {
   const accountId = await services.accounts.createAccount('second', 'scale');
   await createWorkspace(services.lake, 'W2', accountId, 0);
@@ -98,7 +102,7 @@ async function secondAccount({ base, services }: Tapedeck): Promise<string> {
   return secret.text;
 }
 
-const spelled = ({ failure, failures, times, tookMs }: Driven): string =>
+const formatResult = ({ failure, failures, times, tookMs }: DriveResult): string =>
   [
     `${failures} refused${failure === '' ? '' : ` (${failure})`}`,
     `median ${median(times).toFixed(0)} ms`,

@@ -1,17 +1,17 @@
-// Cold series reads through the whole door, over HTTP with auth and metering, against bare DuckDB in a
-// process of its own over the same files: one key's window of each request.
+// Measures cold series reads over HTTP with authentication and metering, against bare DuckDB in a separate
+// process over the same files. Each request reads the window of one key.
 import { join } from 'node:path';
 import { byMedian, type Client, openClient } from '../http/clientProcess.ts';
-import { gets } from '../http/order.ts';
-import { type Served, serveFilled } from '../http/served.ts';
-import { inverted, type Ratio, ratioOf, type Taken } from '../base/measure.ts';
-import { filesOf, fillDaily, symbolOf, SYMBOLS } from '../base/stored.ts';
+import { getRequests } from '../http/order.ts';
+import { type BenchServer, serveFilled } from '../http/server.ts';
+import { invertRatio, type Ratio, measureRatio, type Measurement } from '../base/measure.ts';
+import { listFiles, fillDaily, symbolOf, SYMBOLS } from '../base/stored.ts';
 import { openBareReader } from './bareReadsProcess.ts';
 
-/** Requests of a measurement; each has a symbol of its own, so that nothing is answered twice. */
+/** Requests per measurement; each has a different symbol, so that no answer repeats. */
 const REQUESTS = 200;
 
-/** Records of a read. */
+/** Records per read. */
 export const LASTS = [1, 30, 252] as const;
 
 export const READ_NOTE =
@@ -22,12 +22,12 @@ export async function benchSeries(
   rows: number,
   pairs: number,
 ): Promise<readonly Ratio[]> {
-  const { made: files, server } = await serveFilled(
+  const { content: files, server } = await serveFilled(
     join(folder, 'series'),
     {},
     async (tapedeck) => {
       await fillDaily(tapedeck, folder, 'D', rows);
-      return filesOf(tapedeck, 'D');
+      return listFiles(tapedeck, 'D');
     },
   );
   await using stack = new AsyncDisposableStack();
@@ -36,34 +36,34 @@ export async function benchSeries(
   const ratios: Ratio[] = [];
   for (const last of LASTS) {
     const name = `cold series, last ${last}, ${rows} stored`;
-    const ratio = await ratioOf(
+    const ratio = await measureRatio(
       { name, target: '<= 1.5 (our time / bare time)', pairs },
-      (round) => coldReads({ client, server, dataset: 'D' }, last, keysOf(round)),
-      (round) => bare.read({ files, last, keys: keysOf(round) }),
+      (round) => coldReads({ client, server, dataset: 'D' }, last, roundKeys(round)),
+      (round) => bare.read({ files, last, keys: roundKeys(round) }),
     );
-    ratios.push({ ...inverted(ratio), note: READ_NOTE });
+    ratios.push({ ...invertRatio(ratio), note: READ_NOTE });
   }
   return ratios;
 }
 
 interface Read {
   readonly client: Client;
-  readonly server: Served;
+  readonly server: BenchServer;
   readonly dataset: string;
 }
 
-/** The last records of one key after another over HTTP; `more` is added to the query. */
+/** Reads the last records of one key after another over HTTP; `more` is appended to the query. */
 export async function coldReads(
   { client, dataset, server }: Read,
   last: number,
   keys: readonly string[],
   more = '&cache=false',
-): Promise<Taken> {
+): Promise<Measurement> {
   const query = `last=${last}${more}&token=${server.publishable}`;
-  const requests = gets(keys.map((key) => `/v1/data/WS/${dataset}/${key}?${query}`));
+  const requests = getRequests(keys.map((key) => `/v1/data/WS/${dataset}/${key}?${query}`));
   return byMedian(await client.drive(server, { requests, connections: 1, count: keys.length }));
 }
 
-/** Keys of the reads of a round: none twice. */
-export const keysOf = (round: number, symbols = SYMBOLS): readonly string[] =>
+/** Returns the distinct keys of a round. */
+export const roundKeys = (round: number, symbols = SYMBOLS): readonly string[] =>
   Array.from({ length: REQUESTS }, (_, at) => symbolOf((at * 7919 + round * 104_729) % symbols));

@@ -1,18 +1,18 @@
-// What each thing costs with twenty times as much stored: two datasets of one shape in one server,
-// every measure taken of both in turn. Printed as a Markdown table.
+// Measures the cost of operations with twenty times as many stored records: two datasets of the same shape in
+// one server, measured alternately. Prints a Markdown table.
 import { join } from 'node:path';
-import { bringIn, keepBusy, pathsOf } from '../hot/hotReads.ts';
+import { warmCache, driveReads, readPaths } from '../hot/hotReads.ts';
 import { byMedian, byP99, byPace, type Client, openClient } from '../http/clientProcess.ts';
-import { gets, type Wanted } from '../http/order.ts';
-import { type Served, serveFilled } from '../http/served.ts';
+import { getRequests, type RequestSpec } from '../http/order.ts';
+import { type BenchServer, serveFilled } from '../http/server.ts';
 import { loadBy } from '../lake/life.ts';
-import { answersOf, median, type Taken } from '../base/measure.ts';
+import { summarizeAnswers, median, type Measurement } from '../base/measure.ts';
 import { fillDaily, symbolOf } from '../base/stored.ts';
-import { coldReads, keysOf, LASTS } from './series.ts';
+import { coldReads, roundKeys, LASTS } from './series.ts';
 
-/** The larger dataset has so many times the records of the smaller. */
+/** Ratio of the records of the larger to those of the smaller dataset. */
 const TIMES = 20;
-/** So few that a key of the smaller dataset has 252 records too. */
+/** Few enough that a key of the smaller dataset also has 252 records. */
 const SYMBOLS = 2_500;
 const ROWS = 1_000;
 const PUSHES = 300;
@@ -20,16 +20,16 @@ const PUSHES = 300;
 interface Filled {
   readonly dataset: string;
   readonly days: number;
-  /** The version that holds what it was filled with. */
+  /** Version after the fill. */
   readonly snapshot: number;
 }
 
 interface Stored extends Filled {
   readonly client: Client;
-  readonly server: Served;
+  readonly server: BenchServer;
 }
 
-type Measure = (stored: Stored, round: number) => Promise<Taken>;
+type Measure = (stored: Stored, round: number) => Promise<Measurement>;
 
 export async function benchSizes(
   folder: string,
@@ -39,7 +39,7 @@ export async function benchSizes(
   const cache = { TAPEDECK_CACHE_BYTES: String(1024 ** 3) };
   const few = Math.round(rows / TIMES);
   const place = join(folder, 'sizes');
-  const { made, server } = await serveFilled(place, cache, async (tapedeck) => {
+  const { content, server } = await serveFilled(place, cache, async (tapedeck) => {
     const fill = async (dataset: string, count: number): Promise<Filled> => {
       await fillDaily(tapedeck, folder, dataset, count, SYMBOLS);
       const { snapshot } = tapedeck.services.lake;
@@ -49,30 +49,30 @@ export async function benchSizes(
   });
   await using stack = new AsyncDisposableStack();
   stack.use(server);
-  const door = { client: stack.use(openClient()), server };
+  const endpoint = { client: stack.use(openClient()), server };
   const [small, large] = [
-    { ...door, ...made.small },
-    { ...door, ...made.large },
+    { ...endpoint, ...content.small },
+    { ...endpoint, ...content.large },
   ];
   const lines = [
     `| what | ${few} stored, ms (p50 / p99 / CPU) | ${rows} stored, ms (p50 / p99 / CPU) | ratio |`,
     '|---|---|---|---|',
   ];
-  // Reads come before what changes the files; the older version is read after.
+  // Reads run before the operations that change files; reads of the older version run after them.
   for (const [name, measure] of ROWS_OF_TABLE) {
-    lines.push(await lineOf(name, measure, small, large, pairs));
+    lines.push(await formatRow(name, measure, small, large, pairs));
   }
   return lines;
 }
 
-async function lineOf(
+async function formatRow(
   name: string,
   measure: Measure,
   small: Stored,
   large: Stored,
   pairs: number,
 ): Promise<string> {
-  const rounds: { small: Taken; large: Taken }[] = [];
+  const rounds: { small: Measurement; large: Measurement }[] = [];
   for (let round = 0; round <= pairs; round += 1) {
     const first = await measure(small, round);
     const pair = { small: first, large: await measure(large, round) };
@@ -80,65 +80,65 @@ async function lineOf(
   }
   const ratio = median(rounds.map((pair) => pair.large.ms / pair.small.ms));
   const cells = [
-    cellOf(rounds.map((pair) => pair.small)),
-    cellOf(rounds.map((pair) => pair.large)),
+    formatCell(rounds.map((pair) => pair.small)),
+    formatCell(rounds.map((pair) => pair.large)),
     ratio.toFixed(2),
   ];
   return `| ${name} | ${cells.join(' | ')} |`;
 }
 
-/** The figure that the ratio is made of, and what the answers took. */
-function cellOf(rounds: readonly Taken[]): string {
-  const { cpuMs = 0, p50 = 0, p99 = 0 } = answersOf(rounds);
-  const answers = [p50, p99, cpuMs].map(spelled).join(' / ');
-  return `${spelled(median(rounds.map(({ ms }) => ms)))} (${answers})`;
+/** Formats the figure used for the ratio and the times of the answers. */
+function formatCell(rounds: readonly Measurement[]): string {
+  const { cpuMs = 0, p50 = 0, p99 = 0 } = summarizeAnswers(rounds);
+  const answers = [p50, p99, cpuMs].map(formatMs).join(' / ');
+  return `${formatMs(median(rounds.map(({ ms }) => ms)))} (${answers})`;
 }
 
-const spelled = (ms: number): string => ms.toFixed(ms < 1 ? 3 : 1);
+const formatMs = (ms: number): string => ms.toFixed(ms < 1 ? 3 : 1);
 
-/** By answers, from memory; the first round brings the series there. */
+/** Measures throughput of reads from memory; the first round fills the cache. */
 async function hotReads(
   { client, dataset, days, server }: Stored,
   records: number,
   round: number,
-): Promise<Taken> {
+): Promise<Measurement> {
   const { publishable: token } = server;
-  const paths = pathsOf({ dataset, symbols: SYMBOLS, records, days, token });
-  if (round === 0) await bringIn(client, server, paths);
-  return byPace(await keepBusy(client, server, paths));
+  const paths = readPaths({ dataset, symbols: SYMBOLS, records, days, token });
+  if (round === 0) await warmCache(client, server, paths);
+  return byPace(await driveReads(client, server, paths));
 }
 
-const dayOf = (firstMs: number, day: number): string =>
+const formatDay = (firstMs: number, day: number): string =>
   new Date(firstMs + day * 86_400_000).toISOString().slice(0, 10);
 
 const STORED_FROM = Date.UTC(2000, 0, 1);
-/** After the last stored day. */
+/** Later than the last stored day. */
 const NEW_FROM = Date.UTC(2040, 0, 1);
 
 const append: Measure = ({ client, dataset, server }, round) => {
-  const date = dayOf(NEW_FROM, round);
+  const date = formatDay(NEW_FROM, round);
   const lines = Array.from({ length: ROWS }, (_, at) => `${symbolOf(at)},${date},${at}.5`);
   return loadBy(client, server, dataset, `symbol,date,close\n${lines.join('\n')}\n`);
 };
 
 const correct: Measure = ({ client, dataset, days, server }, round) => {
   const lines = Array.from({ length: ROWS }, (_, at) => {
-    const date = dayOf(STORED_FROM, (at * 7919 + round * 104_729) % days);
+    const date = formatDay(STORED_FROM, (at * 7919 + round * 104_729) % days);
     return `${symbolOf((at * 31 + round) % SYMBOLS)},${date},1.25`;
   });
   return loadBy(client, server, dataset, `symbol,date,close\n${lines.join('\n')}\n`);
 };
 
-/** One after the other: what a push costs that meets no other. */
-const pushes = ({ dataset, days, server }: Stored, round: number): readonly Wanted[] =>
+/** Sequential pushes, without contention. */
+const pushes = ({ dataset, days, server }: Stored, round: number): readonly RequestSpec[] =>
   Array.from({ length: PUSHES }, (_, at) => {
-    const date = dayOf(STORED_FROM, (at * 13 + round) % days);
+    const date = formatDay(STORED_FROM, (at * 13 + round) % days);
     const body = JSON.stringify({ symbol: symbolOf(at), date, close: at + 0.5 });
     const query = `duplicateKeyHandling=replace&token=${server.secret}`;
     return { path: `/v1/record/WS/${dataset}?${query}`, method: 'POST', body };
   });
 
-const pushed = (stored: Stored, round: number) =>
+const drivePushes = (stored: Stored, round: number) =>
   stored.client.drive(stored.server, {
     requests: pushes(stored, round),
     connections: 1,
@@ -148,14 +148,14 @@ const pushed = (stored: Stored, round: number) =>
 const versions: Measure = async ({ client, dataset, server }) => {
   const path = `/v1/datasets/WS/${dataset}/versions?token=${server.publishable}`;
   return byMedian(
-    await client.drive(server, { requests: gets([path]), connections: 1, count: 50 }),
+    await client.drive(server, { requests: getRequests([path]), connections: 1, count: 50 }),
   );
 };
 
 const ROWS_OF_TABLE: readonly (readonly [name: string, measure: Measure])[] = [
   ...LASTS.map((last): readonly [string, Measure] => [
     `cold read of the last ${last}`,
-    (stored, round) => coldReads(stored, last, keysOf(round, SYMBOLS)),
+    (stored, round) => coldReads(stored, last, roundKeys(round, SYMBOLS)),
   ]),
   ...LASTS.map((records): readonly [string, Measure] => [
     `hot read of ${records}, of 32 connections`,
@@ -163,11 +163,11 @@ const ROWS_OF_TABLE: readonly (readonly [name: string, measure: Measure])[] = [
   ]),
   [`append of ${ROWS} newer records`, append],
   [`${ROWS} corrections over all days`, correct],
-  ['one push, median', async (stored, round) => byMedian(await pushed(stored, round))],
-  ['one push, p99', async (stored, round) => byP99(await pushed(stored, round + 100))],
+  ['one push, median', async (stored, round) => byMedian(await drivePushes(stored, round))],
+  ['one push, p99', async (stored, round) => byP99(await drivePushes(stored, round + 100))],
   ['list of versions', versions],
   [
     'read of the last 30 of an older version',
-    (stored, round) => coldReads(stored, 30, keysOf(round, SYMBOLS), `&asOf=${stored.snapshot}`),
+    (stored, round) => coldReads(stored, 30, roundKeys(round, SYMBOLS), `&asOf=${stored.snapshot}`),
   ],
 ];

@@ -1,11 +1,11 @@
-// Bare DuckDB in a process of its own, set as a child of the SQL pool is: it runs the same text over
-// views of the same files and tells its own milliseconds, without the way to it. It is forked by sqlSides.ts.
+// Bare DuckDB in a separate process with the settings of an SQL pool child: runs the same text over views of
+// the same files and reports its own milliseconds, without the transport. Forked by sqlSides.ts.
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { lockedInstance } from '../../store/duckdb/instance.ts';
 import { renderBody } from '../../store/duckdb/render.ts';
 import { cpuSince } from '../http/cpuTime.ts';
-import { type Rows, rowsIn } from './sqlRows.ts';
+import { type Rows, readRows } from './sqlRows.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 
 export interface BareOpen {
@@ -18,11 +18,11 @@ export interface BareOpen {
   readonly memoryBytes: number;
   readonly spillBytes: number;
   readonly threads: number;
-  /** For what is spilled and what is copied. */
+  /** Folder for spilled and copied files. */
   readonly folder: string;
 }
 
-/** `json`: the rows, fetched, as JSON text. Else a COPY to a file. */
+/** `json` fetches the rows as JSON text; the others COPY to a file. */
 export type BareHow = 'json' | 'copy csv' | 'copy json' | 'copy parquet';
 
 export type BareRequest =
@@ -42,7 +42,7 @@ let folder = '';
 process.on('message', (request: BareRequest) => {
   void answer(request)
     .catch((error: unknown): BareAnswer => ({ kind: 'failed', reason: String(error) }))
-    .then((told) => process.send?.(told));
+    .then((reply) => process.send?.(reply));
 });
 process.on('disconnect', () => process.exit(0));
 
@@ -51,10 +51,10 @@ async function answer(request: BareRequest): Promise<BareAnswer> {
     await open(request);
     return { kind: 'open' };
   }
-  if (connection === undefined) throw new Error('it is not open');
+  if (connection === undefined) throw new Error('bare DuckDB is not open');
   if (request.kind === 'rows') {
     const body = await renderBody(await connection.stream(request.sql), 'jsonl');
-    return { kind: 'rows', rows: rowsIn(Buffer.from(body.bytes)) };
+    return { kind: 'rows', rows: readRows(Buffer.from(body.bytes)) };
   }
   const spent = process.cpuUsage();
   const start = performance.now();

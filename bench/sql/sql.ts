@@ -1,26 +1,32 @@
-// The speed of the SQL door: forty queries over trades and quotes, over HTTP with a publishable token
-// and metering, against bare DuckDB in its own process that runs the same text over the same files with
-// the same memory, threads and priority. Bare fetches small answers as JSON text and copies large ones
-// to a CSV file. Answers are compared before they are timed.
+// Measures the SQL endpoint: forty queries over trades and quotes, over HTTP with a publishable token and
+// metering, against bare DuckDB in a separate process that runs the same text over the same files with the
+// same memory, threads and priority. Bare DuckDB fetches small results as JSON text and copies large ones to
+// a CSV file. Results are compared before they are timed.
 import { join } from 'node:path';
 import { openClient } from '../http/clientProcess.ts';
-import { serveFilled } from '../http/served.ts';
-import { answersOf, median, type Taken } from '../base/measure.ts';
+import { serveFilled } from '../http/server.ts';
+import { summarizeAnswers, median, type Measurement } from '../base/measure.ts';
 import { besideSeries, millionRows } from './sqlLoads.ts';
 import { fillMarket } from './sqlData.ts';
 import { type BenchQuery, QUERIES } from './sqlQueries.ts';
-import { rowsIn } from './sqlRows.ts';
-import { type Bare, bareOver, type Door, openBare, openDoor } from './sqlSides.ts';
+import { readRows } from './sqlRows.ts';
+import {
+  type Bare,
+  describeBare,
+  type SqlEndpoint,
+  openBare,
+  openSqlEndpoint,
+} from './sqlSides.ts';
 
-/** Bare milliseconds from which a query is judged by its ratio; a shorter one by its overhead. */
+/** Bare milliseconds from which the target is a ratio; for shorter queries it is an overhead. */
 const LONG_MS = 10;
 const RATIO_MOST = 1.15;
 const NEW_MOST_MS = 2;
 const SEEN_MOST_MS = 1;
-/** Shorter queries are asked so many times in a round, and their median counts. */
+/** Shorter queries are repeated in a round; their median is used. */
 const REPEATED_BELOW_MS = 20;
 const REPEATS = 9;
-/** Of longer ones it makes no difference whether their text was seen before. */
+/** For longer queries it makes no difference whether the text was seen before. */
 const SEEN_BELOW_MS = 100;
 
 export async function benchSql(
@@ -28,86 +34,94 @@ export async function benchSql(
   rows: number,
   pairs: number,
 ): Promise<readonly string[]> {
-  // What is measured is a query, not its answer in memory.
+  // The cache is off, because queries are measured, not cached results.
   const settings = { TAPEDECK_SQL_TIMEOUT: '300000', TAPEDECK_SQL_CACHE: '0' };
   const place = join(folder, 'sql');
-  const { made, server } = await serveFilled(place, settings, async (tapedeck) => {
+  const { content, server } = await serveFilled(place, settings, async (tapedeck) => {
     await tapedeck.services.accounts.changeAccount(tapedeck.accountId, { tier: 'scale' });
     await fillMarket(tapedeck, folder, rows);
-    return bareOver(tapedeck);
+    return describeBare(tapedeck);
   });
   await using stack = new AsyncDisposableStack();
   stack.use(server);
   const client = stack.use(openClient());
-  const bare = await openBare(made, join(folder, 'bare'));
+  const bare = await openBare(content, join(folder, 'bare'));
   stack.defer(bare.close);
-  const door = openDoor(client, server);
+  const endpoint = openSqlEndpoint(client, server);
   return [
-    ...(await speedOf(door, bare, pairs)),
+    ...(await measureSpeed(endpoint, bare, pairs)),
     '',
-    ...(await millionRows(door, bare, pairs)),
+    ...(await millionRows(endpoint, bare, pairs)),
     '',
     ...(await besideSeries(client, server)),
   ];
 }
 
-interface Timed {
+interface QueryTimes {
   readonly query: BenchQuery;
   readonly rows: number;
   readonly bareMs: number;
   readonly newMs: number;
   readonly seenMs: number;
-  /** Medians of pairs: our time by the bare one, and what it is more. */
+  /** Medians of pairs: our time divided by the bare time, and the differences. */
   readonly ratio: number;
   readonly newOverMs: number;
   readonly seenOverMs: number;
-  /** What the answers took: of bare, with a new text, and with one that was seen. */
-  readonly sides: readonly ReturnType<typeof answersOf>[];
+  /** Times of the answers: bare, with a new text, and with a seen text. */
+  readonly sides: readonly ReturnType<typeof summarizeAnswers>[];
 }
 
-async function speedOf(door: Door, bare: Bare, pairs: number): Promise<readonly string[]> {
+async function measureSpeed(
+  endpoint: SqlEndpoint,
+  bare: Bare,
+  pairs: number,
+): Promise<readonly string[]> {
   const lines = [
     '| query | rows | bare ms | new text ms | seen text ms | ratio | new +ms | seen +ms | holds' +
       ' | p99 ms bare / new / seen | CPU ms bare / new / seen |',
     '|---|---|---|---|---|---|---|---|---|---|---|',
   ];
-  const all: Timed[] = [];
+  const all: QueryTimes[] = [];
   const faults: string[] = [];
   for (const query of QUERIES) {
-    const checked = await checkedRows(query, door, bare);
-    if (typeof checked === 'string') {
-      faults.push(`${query.name}: ${checked}`);
+    const rowCount = await compareRows(query, endpoint, bare);
+    if (typeof rowCount === 'string') {
+      faults.push(`${query.name}: ${rowCount}`);
       continue;
     }
-    const timed = await timesOf(query, checked, door, bare, pairs);
-    all.push(timed);
-    lines.push(lineOf(timed));
-    process.stderr.write(`${lineOf(timed)}\n`);
+    const queryTimes = await timeQuery(query, rowCount, endpoint, bare, pairs);
+    all.push(queryTimes);
+    lines.push(formatRow(queryTimes));
+    process.stderr.write(`${formatRow(queryTimes)}\n`);
   }
-  return [...lines, '', ...summaryOf(all), ...faults];
+  return [...lines, '', ...summarize(all), ...faults];
 }
 
-/** The number of rows of both answers; or what is wrong. */
-async function checkedRows({ sql }: BenchQuery, door: Door, bare: Bare): Promise<number | string> {
-  const ours = await door.answer(sql, 'jsonl');
+/** Returns the number of rows of both results, or a description of the difference. */
+async function compareRows(
+  { sql }: BenchQuery,
+  endpoint: SqlEndpoint,
+  bare: Bare,
+): Promise<number | string> {
+  const ours = await endpoint.answer(sql, 'jsonl');
   if (ours.status !== 200) return `refused with ${ours.status} ${ours.body.toString()}`;
-  const [mine, theirs] = [rowsIn(ours.body), await bare.rows(sql)];
+  const [mine, theirs] = [readRows(ours.body), await bare.rows(sql)];
   if (mine.hash === theirs.hash) return mine.count;
   const counts = `${mine.count} and ${theirs.count} rows`;
   return `answers differ: ${counts}, ${mine.first} and ${theirs.first}`;
 }
 
 let texts = 0;
-/** The same query in a text that was never seen. */
-const unseen = (sql: string): string => `${sql} -- ${(texts += 1)}`;
+/** Returns the query with a comment that makes its text new. */
+const makeUnique = (sql: string): string => `${sql} -- ${(texts += 1)}`;
 
-async function timesOf(
+async function timeQuery(
   query: BenchQuery,
   rows: number,
-  door: Door,
+  endpoint: SqlEndpoint,
   bare: Bare,
   pairs: number,
-): Promise<Timed> {
+): Promise<QueryTimes> {
   const format = query.format ?? 'json';
   const { sql } = query;
   const how = format === 'csv' ? 'copy csv' : 'json';
@@ -115,83 +129,88 @@ async function timesOf(
   const first = (await bare.time(sql, how)).ms;
   const repeats = first < REPEATED_BELOW_MS ? REPEATS : 1;
   const times = (text: () => string): readonly string[] => Array.from({ length: repeats }, text);
-  const bareSide = (): Promise<Taken> => bare.time(sql, how, repeats);
-  const made = (): Promise<Taken> =>
-    door.time(
-      times(() => unseen(sql)),
+  const bareSide = (): Promise<Measurement> => bare.time(sql, how, repeats);
+  const runNew = (): Promise<Measurement> =>
+    endpoint.time(
+      times(() => makeUnique(sql)),
       format,
     );
-  const known = (): Promise<Taken> =>
-    door.time(
+  const runSeen = (): Promise<Measurement> =>
+    endpoint.time(
       times(() => sql),
       format,
     );
-  const sides = [bareSide, made, ...(first < SEEN_BELOW_MS ? [known] : [])];
-  const rounds: (readonly Taken[])[] = [];
+  const sides = [bareSide, runNew, ...(first < SEEN_BELOW_MS ? [runSeen] : [])];
+  const rounds: (readonly Measurement[])[] = [];
   for (let round = 0; round <= pairs; round += 1) {
-    const taken: Taken[] = [];
+    const measurements: Measurement[] = [];
     for (const at of sides.keys()) {
       const place = (at + round) % sides.length;
-      taken[place] = await (sides[place] ?? bareSide)();
+      measurements[place] = await (sides[place] ?? bareSide)();
     }
-    if (round > 0) rounds.push(taken);
+    if (round > 0) rounds.push(measurements);
   }
-  const of = (map: (times: { bare: number; made: number; known: number }) => number): number =>
+  const of = (map: (times: { bare: number; fresh: number; seen: number }) => number): number =>
     median(
-      rounds.map((taken) => {
-        const [bareMs = 0, madeMs = 0, knownMs = madeMs] = taken.map(({ ms }) => ms);
-        return map({ bare: bareMs, made: madeMs, known: knownMs });
+      rounds.map((measurements) => {
+        const [bareMs = 0, newMs = 0, seenMs = newMs] = measurements.map(({ ms }) => ms);
+        return map({ bare: bareMs, fresh: newMs, seen: seenMs });
       }),
     );
   return {
     query,
     rows,
     bareMs: of((times) => times.bare),
-    newMs: of((times) => times.made),
-    seenMs: of((times) => times.known),
-    ratio: of((times) => times.made / times.bare),
-    newOverMs: of((times) => times.made - times.bare),
-    seenOverMs: of((times) => times.known - times.bare),
-    sides: sides.map((_, place) => answersOf(rounds.flatMap((taken) => taken[place] ?? []))),
+    newMs: of((times) => times.fresh),
+    seenMs: of((times) => times.seen),
+    ratio: of((times) => times.fresh / times.bare),
+    newOverMs: of((times) => times.fresh - times.bare),
+    seenOverMs: of((times) => times.seen - times.bare),
+    sides: sides.map((_, place) =>
+      summarizeAnswers(rounds.flatMap((measurements) => measurements[place] ?? [])),
+    ),
   };
 }
 
-const isLong = ({ bareMs }: Timed): boolean => bareMs >= LONG_MS;
+const isLong = ({ bareMs }: QueryTimes): boolean => bareMs >= LONG_MS;
 
-const holds = (timed: Timed): boolean =>
-  isLong(timed)
-    ? timed.ratio <= RATIO_MOST
-    : timed.newOverMs <= NEW_MOST_MS && timed.seenOverMs <= SEEN_MOST_MS;
+const meetsTarget = (queryTimes: QueryTimes): boolean =>
+  isLong(queryTimes)
+    ? queryTimes.ratio <= RATIO_MOST
+    : queryTimes.newOverMs <= NEW_MOST_MS && queryTimes.seenOverMs <= SEEN_MOST_MS;
 
-function lineOf(timed: Timed): string {
-  const { bareMs, newMs, newOverMs, query, ratio, rows, seenMs, seenOverMs } = timed;
+function formatRow(queryTimes: QueryTimes): string {
+  const { bareMs, newMs, newOverMs, query, ratio, rows, seenMs, seenOverMs } = queryTimes;
   const name = query.format === undefined ? query.name : `${query.name} (${query.format})`;
   const ms = [bareMs, newMs, seenMs].map((value) => value.toFixed(2));
   const over = [newOverMs, seenOverMs].map((value) => value.toFixed(2));
   const each = (figure: 'p99' | 'cpuMs'): string =>
-    timed.sides.map((side) => (side[figure] ?? 0).toFixed(2)).join(' / ');
-  const judged = [ratio.toFixed(2), ...over, holds(timed) ? 'yes' : 'no'];
-  const cells = [name, rows, ...ms, ...judged, each('p99'), each('cpuMs')];
+    queryTimes.sides.map((side) => (side[figure] ?? 0).toFixed(2)).join(' / ');
+  const judgement = [ratio.toFixed(2), ...over, meetsTarget(queryTimes) ? 'yes' : 'no'];
+  const cells = [name, rows, ...ms, ...judgement, each('p99'), each('cpuMs')];
   return `| ${cells.join(' | ')} |`;
 }
 
-function summaryOf(all: readonly Timed[]): readonly string[] {
+function summarize(all: readonly QueryTimes[]): readonly string[] {
   const long = all.filter(isLong);
-  const short = all.filter((timed) => !isLong(timed));
-  const count = (of: readonly Timed[], keeps: (timed: Timed) => boolean): string =>
-    `${of.filter(keeps).length} of ${of.length}`;
-  const mean = (of: readonly Timed[], value: (timed: Timed) => number): string =>
-    Math.exp(of.reduce((sum, timed) => sum + Math.log(value(timed)), 0) / of.length).toFixed(2);
-  const longest = count(long, holds);
-  const made = count(short, ({ newOverMs }) => newOverMs <= NEW_MOST_MS);
-  const known = count(short, ({ seenOverMs }) => seenOverMs <= SEEN_MOST_MS);
-  const middle = (value: (timed: Timed) => number): string => median(short.map(value)).toFixed(2);
+  const short = all.filter((queryTimes) => !isLong(queryTimes));
+  const count = (of: readonly QueryTimes[], passes: (queryTimes: QueryTimes) => boolean): string =>
+    `${of.filter(passes).length} of ${of.length}`;
+  const mean = (of: readonly QueryTimes[], value: (queryTimes: QueryTimes) => number): string =>
+    Math.exp(
+      of.reduce((sum, queryTimes) => sum + Math.log(value(queryTimes)), 0) / of.length,
+    ).toFixed(2);
+  const longest = count(long, meetsTarget);
+  const withinNew = count(short, ({ newOverMs }) => newOverMs <= NEW_MOST_MS);
+  const withinSeen = count(short, ({ seenOverMs }) => seenOverMs <= SEEN_MOST_MS);
+  const middle = (value: (queryTimes: QueryTimes) => number): string =>
+    median(short.map(value)).toFixed(2);
   return [
-    `${all.length} of ${QUERIES.length} queries were answered alike.`,
+    `${all.length} of ${QUERIES.length} queries had equal results.`,
     `${LONG_MS} ms and more of bare time: ${longest} at a ratio of at most ${RATIO_MOST}; geometric` +
       ` mean ${mean(long, ({ ratio }) => ratio)}.`,
-    `Shorter: ${made} at most ${NEW_MOST_MS} ms more with a new text (median` +
-      ` ${middle(({ newOverMs }) => newOverMs)}), ${known} at most ${SEEN_MOST_MS} ms more with a text` +
+    `Shorter: ${withinNew} at most ${NEW_MOST_MS} ms more with a new text (median` +
+      ` ${middle(({ newOverMs }) => newOverMs)}), ${withinSeen} at most ${SEEN_MOST_MS} ms more with a text` +
       ` seen before (median ${middle(({ seenOverMs }) => seenOverMs)}); geometric means of the ratios` +
       ` ${mean(short, ({ newMs, bareMs }) => newMs / bareMs)} and` +
       ` ${mean(short, ({ seenMs, bareMs }) => seenMs / bareMs)}.`,

@@ -1,23 +1,23 @@
-// Trades, quotes and companies as an exchange would have them, the same in each run: all values follow
-// from the number of the record. They come in through the real pipeline.
+// Generates trades, quotes and companies, the same in each run: all values are derived from the record
+// number. They are loaded through the real pipeline.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Tapedeck } from '../../app/main.ts';
 import { bareDuckDb } from '../base/measure.ts';
 import { loadFile, symbolOf } from '../base/stored.ts';
 
-/** Symbols of the market, `S0000` on; each trades and quotes equally often on each day. */
+/** Number of symbols, from `S0000`; each has equally many trades and quotes on each day. */
 const SYMBOLS = 500;
 /** Days from Monday, 4 March 2024, without weekends. */
 const DAYS = 20;
-/** Of the symbols, those that the table of companies knows. */
+/** Number of symbols with a company record. */
 const COMPANIES = 480;
 
 const OPEN_US = Date.UTC(2024, 2, 4, 9, 30) * 1000;
 const SESSION_US = 23_400_000_000;
 const DAY_US = 86_400_000_000;
 
-/** The datasets by their names. */
+/** Names of the datasets. */
 export const DATASETS = ['TRADES', 'QUOTES', 'COMPANIES'] as const;
 
 export const marketSymbol = (at: number): string => symbolOf(at % SYMBOLS);
@@ -44,7 +44,7 @@ async function load(
   await rm(path);
 }
 
-/** `s` a symbol, `n` the number of its record, `h` a number that looks like chance. */
+/** `s` is a symbol, `n` the number of its record, `h` a pseudo-random number. */
 const records = (perDay: number, salt: string): string => {
   const day = `(n // ${perDay})`;
   const step = Math.floor(SESSION_US / perDay);

@@ -1,18 +1,18 @@
-// A million rows out of the SQL door in each format, against bare COPY; and series reads beside many
-// queries at once.
+// Measures a million rows from the SQL endpoint in each format against bare COPY, and series reads beside
+// many concurrent queries.
 import { byP99, type Client, openClient } from '../http/clientProcess.ts';
-import { gets, type Wanted } from '../http/order.ts';
-import type { Served } from '../http/served.ts';
-import { inverted, ratioOf, type Ratio, ratioOfPairs } from '../base/measure.ts';
+import { getRequests, type RequestSpec } from '../http/order.ts';
+import type { BenchServer } from '../http/server.ts';
+import { invertRatio, measureRatio, type Ratio, computeRatio } from '../base/measure.ts';
 import type { BareHow } from './bareSql.ts';
 import { marketSymbol } from './sqlData.ts';
 import { QUERIES } from './sqlQueries.ts';
-import type { Bare, Door } from './sqlSides.ts';
+import type { Bare, SqlEndpoint } from './sqlSides.ts';
 
 const ROWS = 1_000_000;
 const TOO_LARGE = 413;
 
-/** Our format, what bare copies to, and the target: bare time by ours. */
+/** Our format, the format of bare COPY, and the target: bare time divided by ours. */
 const FORMATS: readonly (readonly [string, BareHow, string])[] = [
   ['csv', 'copy csv', '>= 0.8'],
   ['json', 'copy json', '>= 0.8'],
@@ -21,44 +21,44 @@ const FORMATS: readonly (readonly [string, BareHow, string])[] = [
 ];
 
 export async function millionRows(
-  door: Door,
+  endpoint: SqlEndpoint,
   bare: Bare,
   pairs: number,
 ): Promise<readonly string[]> {
   const lines: string[] = [];
   for (const [format, how, target] of FORMATS) {
-    lines.push(JSON.stringify(await outOf(door, bare, format, how, target, pairs)));
+    lines.push(JSON.stringify(await exportRows(endpoint, bare, format, how, target, pairs)));
   }
   return lines;
 }
 
-async function outOf(
-  door: Door,
+async function exportRows(
+  endpoint: SqlEndpoint,
   bare: Bare,
   format: string,
   how: BareHow,
   target: string,
   pairs: number,
 ): Promise<Ratio> {
-  const { rows, bytes } = await mostRows(door, format);
+  const { rows, bytes } = await findMaxRows(endpoint, format);
   const sql = `SELECT * FROM TRADES LIMIT ${rows}`;
   const name = `up to ${rows} rows out as ${format}, against bare ${how}`;
-  const ratio = await ratioOf(
+  const ratio = await measureRatio(
     { name, target, pairs },
-    () => door.time([sql], format),
+    () => endpoint.time([sql], format),
     () => bare.time(sql, how),
   );
   const refused = rows < ROWS ? `${ROWS} rows are refused with ${TOO_LARGE}; ` : '';
   return { ...ratio, note: `${refused}${(bytes / 1e6).toFixed(1)} MB` };
 }
 
-/** A million rows, or half of them, or half of those: as many as one answer may have. */
-async function mostRows(
-  door: Door,
+/** Halves a million rows until one response may have them. */
+async function findMaxRows(
+  endpoint: SqlEndpoint,
   format: string,
 ): Promise<{ readonly rows: number; readonly bytes: number }> {
   for (let rows = ROWS; ; rows /= 2) {
-    const { body, status } = await door.answer(`SELECT * FROM TRADES LIMIT ${rows}`, format);
+    const { body, status } = await endpoint.answer(`SELECT * FROM TRADES LIMIT ${rows}`, format);
     if (status === 200) return { rows, bytes: body.length };
     if (status !== TOO_LARGE || rows < 1_000) throw new Error(`${status} ${body.toString()}`);
   }
@@ -69,10 +69,13 @@ const QUERIES_AT_ONCE = 32;
 const READS_AT_ONCE = 4;
 const SERIES = 500;
 
-/** p99 of series reads alone and beside 32 queries at once: of reads from memory and from files. */
-export async function besideSeries(client: Client, server: Served): Promise<readonly string[]> {
+/** Measures the p99 of series reads from memory and from files, alone and beside 32 concurrent queries. */
+export async function besideSeries(
+  client: Client,
+  server: BenchServer,
+): Promise<readonly string[]> {
   const { publishable: token } = server;
-  const queries = gets(
+  const queries = getRequests(
     QUERIES.map(({ sql }) => `/v1/sql-query/WS?sqlQuery=${encodeURIComponent(sql)}&token=${token}`),
   );
   const lines: string[] = [];
@@ -81,7 +84,7 @@ export async function besideSeries(client: Client, server: Served): Promise<read
       { length: SERIES },
       (_, at) => `/v1/data/WS/QUOTES/${marketSymbol(at * 7)}?last=30${more}&token=${token}`,
     );
-    const reads = gets(paths);
+    const reads = getRequests(paths);
     await client.drive(server, { requests: reads, connections: 1, count: 2 * SERIES });
     lines.push(JSON.stringify(await beside(client, server, reads, queries, kind)));
   }
@@ -90,12 +93,12 @@ export async function besideSeries(client: Client, server: Served): Promise<read
 
 async function beside(
   client: Client,
-  server: Served,
-  reads: readonly Wanted[],
-  queries: readonly Wanted[],
+  server: BenchServer,
+  reads: readonly RequestSpec[],
+  queries: readonly RequestSpec[],
   kind: string,
 ): Promise<Ratio> {
-  // The queries have a client of their own: those of the reads are timed.
+  // The queries have a separate client, because the reads are timed.
   await using other = openClient();
   const reading = { requests: reads, connections: READS_AT_ONCE, seconds: SECONDS };
   const querying = { requests: queries, connections: QUERIES_AT_ONCE, seconds: SECONDS + 2 };
@@ -115,6 +118,6 @@ async function beside(
     target: '<= 2',
     pairs: 1,
   };
-  const ratio = ratioOfPairs(bench, [{ ours: byP99(crowded), bare: byP99(alone) }]);
-  return { ...inverted(ratio), note: `${answered}; ${pace}` };
+  const ratio = computeRatio(bench, [{ ours: byP99(crowded), bare: byP99(alone) }]);
+  return { ...invertRatio(ratio), note: `${answered}; ${pace}` };
 }

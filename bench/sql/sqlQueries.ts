@@ -1,10 +1,10 @@
-// Forty queries that analysts of quotes and trades run, of sqlData.ts: each is the same text for the
-// SQL door and for bare DuckDB, and has one right answer, so that both can be compared.
+// Forty typical queries over the quotes and trades of sqlData.ts. Each has the same text for the SQL endpoint
+// and for bare DuckDB, and one correct result, so that both can be compared.
 
 export interface BenchQuery {
   readonly name: string;
   readonly sql: string;
-  /** JSON by default; CSV where the answer is a large one. */
+  /** JSON by default; CSV for large results. */
   readonly format?: 'csv';
 }
 
@@ -15,7 +15,7 @@ const BARS = `SELECT symbol, time::DATE AS day, arg_min(price, time) AS open, ma
 const CLOSES = `SELECT symbol, time::DATE AS day, arg_max(price, time) AS close
   FROM TRADES GROUP BY symbol, day`;
 
-/** Of one symbol, of small tables, of statistics: what a screen asks for. */
+/** Queries of one symbol, of small tables and of statistics, as screens send them. */
 const SHORT: readonly BenchQuery[] = [
   { name: 'no table', sql: 'SELECT 1 AS one' },
   { name: 'one company', sql: `SELECT * FROM COMPANIES WHERE symbol = 'S0042'` },
@@ -99,7 +99,7 @@ const SHORT: readonly BenchQuery[] = [
   },
 ];
 
-/** Of all symbols: what a report asks for. */
+/** Queries of all symbols, as reports send them. */
 const LONG: readonly BenchQuery[] = [
   {
     name: 'last trade of each symbol',

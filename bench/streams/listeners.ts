@@ -1,10 +1,10 @@
-// A process of many readers of streams: `listeners.ts <port> <connections> <path> <token>`. It tells its
-// parent when all are connected, and when as many messages came as it is told to expect.
+// Process with many stream readers: `listeners.ts <port> <connections> <path> <token>`. It reports to its
+// parent when all are connected, and when the expected number of messages has arrived.
 import { connect, type Socket } from 'node:net';
 import { cpuSince } from '../http/cpuTime.ts';
-import { median, p99, rounded } from '../base/measure.ts';
+import { median, p99, roundFigure } from '../base/measure.ts';
 
-/** Symbols of one reader, among those that there are. */
+/** Symbols per reader, and all symbols. */
 const [OF_ONE, SYMBOLS] = [10, 100];
 
 const [port = '', connections = '', path = '', token = ''] = process.argv.slice(2);
@@ -34,7 +34,7 @@ function listen(at: number): Promise<Socket> {
   });
 }
 
-/** Each message has one bracket that closes. */
+/** Counts messages by their one closing bracket. */
 function count(chunk: Buffer): void {
   for (const byte of chunk) if (byte === END) messages += 1;
   const at = chunk.lastIndexOf(TIME);
@@ -43,16 +43,16 @@ function count(chunk: Buffer): void {
   if (/^\d{13}$/.test(text)) delays.push(Date.now() - Number(text));
   if (messages < expected) return;
   expected = Number.POSITIVE_INFINITY;
-  const delay = { p50: rounded(median(delays)), p99: rounded(p99(delays)) };
+  const delay = { p50: roundFigure(median(delays)), p99: roundFigure(p99(delays)) };
   process.send?.({ messages, ...delay, cpuMs: cpuSince(spent) });
 }
 
-process.on('message', (wanted: number) => {
+process.on('message', (target: number) => {
   messages = 0;
   delays = [];
-  expected = wanted;
+  expected = target;
   spent = process.cpuUsage();
-  process.send?.('told');
+  process.send?.('expecting');
 });
 for (let at = 0; at < Number(connections); at += 50) {
   await Promise.all(Array.from({ length: 50 }, (_, place) => listen(at + place)));

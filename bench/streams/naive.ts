@@ -1,4 +1,4 @@
-// The plain way to stream: Fastify, and one write for each message and reader.
+// The simple way to stream: Fastify with one write per message and reader.
 import type { ServerResponse } from 'node:http';
 import Fastify from 'fastify';
 

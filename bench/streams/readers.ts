@@ -1,9 +1,9 @@
-// Readers of streams, as a process of their own that is told what to wait for.
+// Parent's side of a process of stream readers.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 
-/** A process of many readers, all of them connected. */
-export async function readersOf(
+/** Starts a process of readers and waits until all are connected. */
+export async function startReaders(
   port: number,
   path: string,
   token: string,
@@ -16,25 +16,25 @@ export async function readersOf(
   return child;
 }
 
-export interface Heard {
-  /** Of how late messages are, in milliseconds. */
+export interface Lateness {
+  /** Delay of messages in milliseconds. */
   readonly p50: number;
   readonly p99: number;
   /** Processor time of the readers. */
   readonly cpuMs: number;
 }
 
-/** Tells the readers what to wait for, and when they know it, how to wait until they have it. */
-export async function expecting(
+/** Sends the expected number of messages to the readers; returns a function that waits for the result. */
+export async function expectMessages(
   listeners: ChildProcess,
   messages: number,
-): Promise<() => Promise<Heard>> {
-  const told = once(listeners, 'message');
+): Promise<() => Promise<Lateness>> {
+  const acknowledged = once(listeners, 'message');
   listeners.send(messages);
-  await told;
-  const heard = once(listeners, 'message');
+  await acknowledged;
+  const arrival = once(listeners, 'message');
   return async () => {
-    const [value] = (await heard) as [Heard];
+    const [value] = (await arrival) as [Lateness];
     return value;
   };
 }

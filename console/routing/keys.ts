@@ -1,4 +1,4 @@
-// The keyboard: `g` and a letter goes somewhere, `/` to the search of the screen, `?` shows all of it.
+// Keyboard shortcuts: `g` and a letter opens a screen, `/` focuses the search field, `?` opens the help.
 
 interface Shortcut {
   readonly letter: string;
@@ -12,10 +12,10 @@ interface Keys {
   readonly help: () => void;
 }
 
-/** After `g`, the letter must come within this time. */
+/** Maximum time between `g` and the letter. */
 const SECOND_KEY_MS = 1_200;
 
-/** Where keys are text. */
+/** Returns whether keys are text input for the target. */
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   (target.closest(
@@ -24,21 +24,21 @@ const isTyping = (target: EventTarget | null): boolean =>
     target.shadowRoot !== null);
 
 export function listenToKeys({ shortcuts, go, help }: Keys): () => void {
-  /** When `g` was pressed, by the keyboard's clock: a page that is busy hears of keys late. */
-  let beganMs = Number.NEGATIVE_INFINITY;
-  const pressed = (event: KeyboardEvent): void => {
+  /** Time of the `g` key by its event timestamp, because a busy page handles key events late. */
+  let prefixTimeMs = Number.NEGATIVE_INFINITY;
+  const onKey = (event: KeyboardEvent): void => {
     if (event.metaKey || event.ctrlKey || event.altKey || isTyping(event.target)) return;
     if (document.querySelector('dialog[open]') !== null) return;
-    if (event.timeStamp - beganMs <= SECOND_KEY_MS) {
-      beganMs = Number.NEGATIVE_INFINITY;
-      const found = shortcuts().find(({ letter }) => letter === event.key);
-      if (found === undefined) return;
+    if (event.timeStamp - prefixTimeMs <= SECOND_KEY_MS) {
+      prefixTimeMs = Number.NEGATIVE_INFINITY;
+      const shortcut = shortcuts().find(({ letter }) => letter === event.key);
+      if (shortcut === undefined) return;
       event.preventDefault();
-      go(found.href());
+      go(shortcut.href());
       return;
     }
     if (event.key === 'g') {
-      beganMs = event.timeStamp;
+      prefixTimeMs = event.timeStamp;
     } else if (event.key === '?') {
       help();
     } else if (event.key === '/') {
@@ -49,6 +49,6 @@ export function listenToKeys({ shortcuts, go, help }: Keys): () => void {
       search.select();
     }
   };
-  document.addEventListener('keydown', pressed);
-  return () => document.removeEventListener('keydown', pressed);
+  document.addEventListener('keydown', onKey);
+  return () => document.removeEventListener('keydown', onKey);
 }

@@ -1,13 +1,12 @@
-// Where a person is: the path below /console, and what stands after its question mark. No token is ever
-// there.
+// The current address: the path below /console and the query. It never contains a token.
 import { useEffect, useState } from 'preact/hooks';
-import { clearRequests } from '../asking/requestLog.ts';
+import { clearRequests } from '../api/requestLog.ts';
 
 export interface Place {
-  /** Parts of the path below /console, decoded. */
+  /** Decoded segments of the path below /console. */
   readonly parts: readonly string[];
   readonly query: URLSearchParams;
-  /** Grows with each move, so that a screen begins anew. */
+  /** Incremented by each navigation, so that the screen is mounted again. */
   readonly moves: number;
 }
 
@@ -16,17 +15,17 @@ const BASE = '/console';
 let moves = 0;
 const listeners = new Set<() => void>();
 
-function placeNow(): Place {
+function readPlace(): Place {
   const parts = location.pathname
     .slice(BASE.length)
     .split('/')
     .filter((part) => part !== '')
-    .map(decoded);
+    .map(decodePart);
   return { parts, query: new URLSearchParams(location.search), moves };
 }
 
-/** A stray percent sign is what it is. */
-function decoded(part: string): string {
+/** Returns a segment with an invalid escape unchanged. */
+function decodePart(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
@@ -34,18 +33,22 @@ function decoded(part: string): string {
   }
 }
 
-/** The address of a screen. */
-export function hrefOf(
+/** Builds the address of a screen. */
+export function screenHref(
   parts: readonly string[],
   query: Readonly<Record<string, string | number | undefined>> = {},
 ): string {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
-  const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+  const parameters = Object.entries(query).filter(
+    ([, value]) => value !== undefined && value !== '',
+  );
+  const text = new URLSearchParams(
+    parameters.map(([name, value]) => [name, String(value)]),
+  ).toString();
   const path = parts.map((part) => `/${encodeURIComponent(part)}`).join('');
   return `${BASE}${path}${text === '' ? '' : `?${text}`}`;
 }
 
-/** Goes to another screen. */
+/** Navigates to another screen. */
 export function go(href: string): void {
   clearRequests();
   moves += 1;
@@ -53,41 +56,41 @@ export function go(href: string): void {
   listeners.forEach((listen) => listen());
 }
 
-/** The same screen, said otherwise: nothing begins anew and the way back stays short. */
-export function restate(query: Readonly<Record<string, string | number | undefined>>): void {
-  const { parts } = placeNow();
-  history.replaceState(null, '', hrefOf(parts, query));
+/** Replaces the query of the address without a history entry and without mounting the screen again. */
+export function replaceQuery(query: Readonly<Record<string, string | number | undefined>>): void {
+  const { parts } = readPlace();
+  history.replaceState(null, '', screenHref(parts, query));
   listeners.forEach((listen) => listen());
 }
 
 export function usePlace(): Place {
-  const [place, setPlace] = useState(placeNow);
+  const [place, setPlace] = useState(readPlace);
   useEffect(() => {
-    const moved = (): void => setPlace(placeNow());
-    const back = (): void => {
+    const update = (): void => setPlace(readPlace());
+    const onPopState = (): void => {
       clearRequests();
       moves += 1;
-      moved();
+      update();
     };
-    listeners.add(moved);
-    addEventListener('popstate', back);
+    listeners.add(update);
+    addEventListener('popstate', onPopState);
     return () => {
-      listeners.delete(moved);
-      removeEventListener('popstate', back);
+      listeners.delete(update);
+      removeEventListener('popstate', onPopState);
     };
   }, []);
   return place;
 }
 
-/** Links within the console move without a load of the page; all others are left alone. */
+/** Handles clicks on links within the console without a page load; other links work as usual. */
 export function followLinks(): void {
   document.addEventListener('click', (event) => {
     const link = event.target instanceof Element ? event.target.closest('a') : null;
     if (link === null || event.defaultPrevented || event.button !== 0) return;
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     const { origin, pathname, search } = new URL(link.href);
-    const isOurs = origin === location.origin && `${pathname}/`.startsWith(`${BASE}/`);
-    if (!isOurs || link.hasAttribute('download') || link.getAttribute('href')?.startsWith('#'))
+    const isInternal = origin === location.origin && `${pathname}/`.startsWith(`${BASE}/`);
+    if (!isInternal || link.hasAttribute('download') || link.getAttribute('href')?.startsWith('#'))
       return;
     event.preventDefault();
     go(`${pathname}${search}`);

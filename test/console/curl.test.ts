@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { test } from 'vitest';
-import { curlOf } from '../../console/asking/requestLog.ts';
+import { formatCurl } from '../../console/api/requestLog.ts';
 
 const BASE = 'http://127.0.0.1:8080';
 
@@ -29,7 +29,7 @@ const HOSTILE = [
 test.each(HOSTILE)('%j is one argument, as it is', (text) => {
   const json = JSON.stringify({ sqlQuery: text });
   const asked = { method: 'POST', path: `/v1/sql-query/${text}`, body: json };
-  assert.deepEqual(argumentsOf(curlOf(asked, BASE)), [
+  assert.deepEqual(argumentsOf(formatCurl(asked, BASE)), [
     '-X',
     'POST',
     '-H',
@@ -42,17 +42,17 @@ test.each(HOSTILE)('%j is one argument, as it is', (text) => {
 
 test('a file, a stream, and what the operator asks', () => {
   const file = { method: 'POST', path: '/v1/data/WS/A', file: `my file's.csv` };
-  assert.deepEqual(argumentsOf(curlOf(file, BASE)).slice(-3), [
+  assert.deepEqual(argumentsOf(formatCurl(file, BASE)).slice(-3), [
     '--data-binary',
     `@my file's.csv`,
     `${BASE}/v1/data/WS/A`,
   ]);
   const stream = { method: 'GET', path: '/v1/tops?symbols=A', accept: 'text/event-stream' };
-  assert.deepEqual(argumentsOf(curlOf(stream, BASE)).slice(0, 3), [
+  assert.deepEqual(argumentsOf(formatCurl(stream, BASE)).slice(0, 3), [
     '-N',
     '-H',
     'Accept: text/event-stream',
   ]);
   const operator = { method: 'GET', path: '/v1/admin/status', isOperator: true };
-  assert.match(curlOf(operator, BASE), /"Authorization: Bearer \$OPERATOR_TOKEN"/);
+  assert.match(formatCurl(operator, BASE), /"Authorization: Bearer \$OPERATOR_TOKEN"/);
 });

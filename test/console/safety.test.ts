@@ -95,7 +95,7 @@ browserTest('names, values and errors that are markup are shown as texts', async
   await page
     .getByLabel('File to load')
     .setInputFiles({ name: `${EVIL}.csv`, mimeType: 'text/csv', buffer });
-  await page.getByRole('heading', { name: /would be made$/ }).waitFor();
+  await page.getByRole('heading', { name: /^New dataset/ }).waitFor();
   await settled(page);
   assert.equal(await page.locator('img[src=x], script:not([src])').count(), 0);
   quiet(watched);
@@ -152,9 +152,9 @@ browserTest('screens that can not be fetched are told, with a way out', async ()
   await page.goto(`${server.base}/console`);
   await page.getByLabel('Token').fill(server.secret);
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByText('The screens could not be fetched.').waitFor();
+  await page.getByText('Cannot load the screens.').waitFor();
   await page.unroute(/\/frame-\w+\.js$/);
-  await page.getByRole('button', { name: 'Load the page again' }).click();
+  await page.getByRole('button', { name: 'Reload the page' }).click();
   await page.getByLabel('Token').waitFor();
   await signedIn(watched, server.base, server.secret);
   await watched.context.close();

@@ -38,7 +38,7 @@ async function filled(
     // A hint may follow.
     await form.getByLabel(new RegExp(`^${label}`)).fill(value);
   }
-  await form.getByRole('button', { name: 'Add it' }).click();
+  await form.getByRole('button', { name: 'Add', exact: true }).click();
   return form;
 }
 

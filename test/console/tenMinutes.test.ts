@@ -59,15 +59,15 @@ async function loadFile(watched: Watched): Promise<void> {
   await page
     .getByLabel('File to load')
     .setInputFiles({ name: 'my prices.csv', mimeType: 'text/csv', buffer });
-  await page.getByRole('heading', { name: 'MY_PRICES would be made' }).waitFor();
+  await page.getByRole('heading', { name: 'New dataset MY_PRICES' }).waitFor();
   const types = page.getByRole('region', { name: 'Columns and types' }).first();
   assert.match(await types.innerText(), /close\s+number/);
-  await click(page, 'Load it');
+  await click(page, 'Load the file');
   await page.getByText('INGESTED').waitFor();
 }
 
 async function seeChart({ page }: Watched): Promise<void> {
-  await page.getByRole('link', { name: 'Chart it' }).click();
+  await page.getByRole('link', { name: 'Chart', exact: true }).click();
   const chart = page.getByRole('img', { name: /MY_PRICES MSFT: 40 points/ });
   await chart.waitFor();
   await chart.locator('canvas').waitFor();
@@ -115,16 +115,16 @@ async function query(watched: Watched): Promise<void> {
 async function makeToken(watched: Watched): Promise<void> {
   const { page } = watched;
   await place(watched, 'Tokens');
-  await click(page, 'Make a token');
-  const dialog = page.getByRole('dialog', { name: 'Make a token' });
+  await click(page, 'Create a token');
+  const dialog = page.getByRole('dialog', { name: 'Create a token' });
   await dialog.getByLabel('Name').fill('for a chart');
   await dialog.getByLabel('Datasets').fill('WS.MY_PRICES');
-  await dialog.getByRole('button', { name: 'Make it' }).click();
-  const made = page.getByRole('dialog', { name: 'The token' });
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  const made = page.getByRole('dialog', { name: 'New token' });
   const text = await made.locator('code').innerText();
   const read = await fetch(`${server.base}/v1/data/WS/MY_PRICES/MSFT?last=1&token=${text}`);
   assert.equal(read.status, 200);
-  await made.getByRole('button', { name: 'I have it' }).click();
+  await made.getByRole('button', { name: 'Done' }).click();
   await page.getByRole('rowheader', { name: 'for a chart' }).waitFor();
 }
 
@@ -146,18 +146,18 @@ async function schedule(watched: Watched, port: number): Promise<void> {
   const source = page.getByRole('dialog', { name: 'Add a source' });
   await source.getByLabel('Name').fill('a page');
   await source.getByRole('textbox', { name: 'URL' }).fill(`http://127.0.0.1:${port}/prices.csv`);
-  await source.getByRole('button', { name: 'Add it' }).click();
+  await source.getByRole('button', { name: 'Add' }).click();
   await page.getByRole('rowheader', { name: 'a page' }).waitFor();
-  await click(page, 'Make a schedule');
-  const made = page.getByRole('dialog', { name: 'Make a schedule' });
+  await click(page, 'Create a schedule');
+  const made = page.getByRole('dialog', { name: 'Create a schedule' });
   await made.getByLabel('Dataset').fill('DAILY');
   await made.getByLabel('Attempts of a run').selectOption('1');
-  await made.getByRole('button', { name: 'Make it' }).click();
+  await made.getByRole('button', { name: 'Create' }).click();
   const runs = page.getByRole('region', { name: 'Runs', exact: true });
   await runs.getByText('ERROR').waitFor();
   assert.match(await runs.innerText(), /the source answered a web page/);
   await runs.getByRole('link').click();
-  await page.getByRole('alert').getByText('Why it failed').waitFor();
+  await page.getByRole('alert').getByText('The job failed').waitFor();
 }
 
 async function stream(watched: Watched): Promise<void> {
@@ -191,15 +191,15 @@ async function rule(watched: Watched): Promise<void> {
   await page.getByLabel('Compared with, of condition 1').fill('-0.05');
   await page.getByLabel('From', { exact: true }).fill('2024-01-02');
   await page.getByLabel('To', { exact: true }).fill('2024-02-10');
-  await click(page, 'Test it');
+  await click(page, 'Run the backtest');
   await page.getByRole('heading', { name: 'It would have fired 4 times' }).waitFor();
   await page
     .getByRole('img', { name: /Days of AAPL with 4 firings: 40 points/ })
     .locator('canvas')
     .waitFor();
-  await click(page, 'Make the rule');
+  await click(page, 'Create the rule');
   await page.getByRole('heading', { level: 1, name: 'a fall' }).waitFor();
-  await page.getByText('How it stands now').waitFor();
+  await page.getByText('Current state').waitFor();
 }
 
 browserTest('a person’s first ten minutes', async () => {

@@ -66,7 +66,7 @@ const SCREENS: readonly (readonly [path: string, title: RegExp])[] = [
   ['/operations', /^Operations$/],
   ['/account', /^Account$/],
   ['/tokens', /^Tokens$/],
-  ['/nowhere', /^There is no such screen$/],
+  ['/nowhere', /^No such screen$/],
 ];
 
 /** What is asked of the tree of a page is the same on a phone, but for its menu. */
@@ -140,7 +140,7 @@ browserTest('by keys alone: skip, go, search, help', async () => {
   await settled(page);
   await page.keyboard.press('/');
   await page.keyboard.type('nothing has this');
-  await page.getByText('None has these words').waitFor();
+  await page.getByText('No dataset matches').waitFor();
   assert.match(page.url(), /search=nothing/);
   await page.keyboard.press('Tab');
   await page.locator('body').click({ position: { x: 5, y: 700 } });

@@ -1,6 +1,5 @@
-// What a commit takes, and how soon connections that listen have heard of one: PostgreSQL's own, with
-// its sync.
-// Where PostgreSQL is not, SQLite's commit.
+// Measures a synced PostgreSQL commit and the delay until listening connections are notified of one. Without
+// PostgreSQL it measures SQLite's commit.
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Client } from 'pg';
@@ -12,9 +11,9 @@ import { median, p99 } from '../../base/measure.ts';
 export interface Catalog {
   readonly commitP50: number;
   readonly commitP99: number;
-  /** Processor time of PostgreSQL for one; SQLite's is that of its server. */
+  /** Processor time of PostgreSQL per commit; 0 for SQLite, whose time is that of the server. */
   readonly commitCpu: number;
-  /** From the beginning of a commit that tells until the last of LISTENERS has heard; SQLite has none. */
+  /** From the start of a notifying commit until the last listener is notified; undefined for SQLite. */
   readonly heardP50?: number;
   readonly heardP99?: number;
 }
@@ -23,7 +22,7 @@ const LISTENERS = 7;
 const COMMITS = 500;
 const TABLE = 'CREATE TABLE commits (at INTEGER, line TEXT)';
 
-/** @param catalogPid PostgreSQL's first process, where there is one */
+/** @param catalogPid PostgreSQL's parent process, if any */
 export const measureCatalog = (
   folder: string,
   postgres: Postgres | undefined,
@@ -35,29 +34,29 @@ async function inSqlite(path: string): Promise<Catalog> {
   const database = new DatabaseSync(path);
   database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; ${TABLE}`);
   const insert = database.prepare('INSERT INTO commits VALUES (?, ?)');
-  const times = await timesOf(async (at) => void insert.run(at, `line ${at}`));
+  const times = await measureTimes(async (at) => void insert.run(at, `line ${at}`));
   database.close();
   return { commitP50: median(times), commitP99: p99(times), commitCpu: 0 };
 }
 
 async function inPostgres({ password, port, user }: Postgres, pid: number): Promise<Catalog> {
   await using stack = new AsyncDisposableStack();
-  const connected = async (): Promise<Client> => {
+  const connectClient = async (): Promise<Client> => {
     const login = { host: '127.0.0.1', port, user, password, database: 'postgres' };
     const client = new Client(login);
     await client.connect();
     stack.defer(() => client.end());
     return client;
   };
-  const writer = await connected();
+  const writer = await connectClient();
   await writer.query(TABLE);
   const insert = 'INSERT INTO commits VALUES ($1, $2)';
   const before = await treeCpuMs([pid]);
-  const times = await timesOf((at) => writer.query(insert, [at, `line ${at}`]));
+  const times = await measureTimes((at) => writer.query(insert, [at, `line ${at}`]));
   const commitCpu = ((await treeCpuMs([pid])) - before) / COMMITS;
-  const listeners = await Promise.all(Array.from({ length: LISTENERS }, connected));
+  const listeners = await Promise.all(Array.from({ length: LISTENERS }, connectClient));
   for (const listener of listeners) await listener.query('LISTEN changes');
-  const heard = await timesOf(async (at) => {
+  const delays = await measureTimes(async (at) => {
     const all = Promise.withResolvers<void>();
     let left = LISTENERS;
     for (const listener of listeners) {
@@ -73,12 +72,12 @@ async function inPostgres({ password, port, user }: Postgres, pid: number): Prom
     commitP50: median(times),
     commitP99: p99(times),
     commitCpu,
-    heardP50: median(heard),
-    heardP99: p99(heard),
+    heardP50: median(delays),
+    heardP99: p99(delays),
   };
 }
 
-async function timesOf(work: (at: number) => Promise<unknown>): Promise<readonly number[]> {
+async function measureTimes(work: (at: number) => Promise<unknown>): Promise<readonly number[]> {
   const times: number[] = [];
   for (let at = 0; at < COMMITS; at += 1) {
     const beganMs = performance.now();

@@ -1,16 +1,16 @@
-// The parent's side of a node that hands on.
-import { answerOf, ended, forked } from '../../http/childAsked.ts';
+// Parent's side of a forwarding node.
+import { requestChild, endChild, forkChild } from '../../http/childRequests.ts';
 import type { Side } from '../../http/clientProcess.ts';
 
 export interface FrontOrder {
-  /** Of the server to which it hands on. */
+  /** Base URL of the server to forward to. */
   readonly base: string;
-  /** What it signs with. */
+  /** Key that signs forwarded requests. */
   readonly hopKey: string;
 }
 
 export async function startFront(order: FrontOrder): Promise<Side & AsyncDisposable> {
-  const child = forked('../cluster/frontProcess.ts');
-  const port = await answerOf<number>(child, order);
-  return { port, pids: [child.pid ?? 0], [Symbol.asyncDispose]: () => ended(child) };
+  const child = forkChild('../cluster/frontProcess.ts');
+  const port = await requestChild<number>(child, order);
+  return { port, pids: [child.pid ?? 0], [Symbol.asyncDispose]: () => endChild(child) };
 }

@@ -1,5 +1,5 @@
-// A node that hands on, as a process of its own: the door and the forwarder of one, before a server of which
-// it is told, so that no second node has to find it in a catalog.
+// Forwarding node in a separate process: only the listener and the forwarder of a node, with a fixed target
+// server, so that no catalog is needed to find it.
 import { Agent } from 'node:http';
 import { signProxyHeader } from '../../../api/auth/proxyIdentity.ts';
 import { makeForwarder } from '../../../api/forward/forward.ts';
@@ -8,15 +8,15 @@ import { nodeReachability } from '../../../api/forward/reachability.ts';
 import { makeRenewedAgent } from '../../../api/forward/renewedAgent.ts';
 import { systemClock } from '../../../store/base/clock.ts';
 import { clientAddress, parseAddresses } from '../../../store/base/addresses.ts';
-import { answerParent } from '../../http/childAsked.ts';
+import { serveParent } from '../../http/childRequests.ts';
 import type { FrontOrder } from './front.ts';
 
-/** As app/nodes waits. */
+/** Timeout of app/nodes. */
 const WAIT_MS = 15_000;
 
 const nobody = parseAddresses([]);
 
-answerParent(async ({ base, hopKey }: FrontOrder) => {
+serveParent(async ({ base, hopKey }: FrontOrder) => {
   const options = { keepAlive: true, maxFreeSockets: 256 };
   const connections = (): Agent => new Agent(options);
   const [agent, url] = [makeRenewedAgent(connections), new URL(base)];

@@ -1,4 +1,5 @@
-// What leased quota costs a call at the node that reads it, and the node that serves when it is told of it.
+// Measures the cost of leased quota per call, at the reading node and at the serving node that receives the
+// report.
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deserialize, serialize } from 'node:v8';
@@ -10,22 +11,22 @@ import { QuotaLessor } from '../../../store/ledger/leases/quotaLessor.ts';
 import type { Ledger } from '../../../store/ledger/ledger.ts';
 import { callerOf, openLedger } from '../../money.ts';
 
-/** Calls at once: those of a turn where many come. */
+/** Calls per turn under high load. */
 const TURN_CALLS = 500;
 const TURNS = 400;
-/** Accounts that a message asks for, where many are asked for. */
+/** Accounts per message under high load. */
 const QUESTIONS = 20;
-/** Turns before, which are not counted. */
+/** Warm-up turns, which are not counted. */
 const WARM = 50;
 const ADDRESS = '192.0.2.1';
 
-interface Lending extends AsyncDisposable {
+interface ServingNode extends AsyncDisposable {
   readonly ledger: Ledger;
   readonly lessor: QuotaLessor;
 }
 
-/** A node that serves and lends to whoever asks. */
-async function lending(path: string): Promise<Lending> {
+/** Opens a serving node that leases quota to any node. */
+async function openServingNode(path: string): Promise<ServingNode> {
   const { database, ledger, onFault } = await openLedger(path);
   const lessor = await QuotaLessor.open({
     ledger,
@@ -51,82 +52,84 @@ async function lending(path: string): Promise<Lending> {
 }
 
 export async function benchLeases(folder: string): Promise<readonly string[]> {
-  await using here = await lending(join(folder, 'leases.db'));
+  await using node = await openServingNode(join(folder, 'leases.db'));
   const quota = new LeasedQuota({ lessee: 'bench', nowMs: monotonicMs });
   const waiting: Buffer[] = [];
-  const joined = here.lessor.join('bench', (message: ToLessee) => quota.handle(message));
-  let tellMs = 0;
+  const joined = node.lessor.join('bench', (message: ToLessee) => quota.handle(message));
+  let reportMs = 0;
   quota.connect((message) => {
     const fromMs = monotonicMs();
     waiting.push(serialize(message));
-    tellMs += monotonicMs() - fromMs;
+    reportMs += monotonicMs() - fromMs;
   });
-  const [spent, taken] = [{ ms: 0, calls: 0 }, { ms: 0 }];
+  const [callCost, receiveCost] = [{ ms: 0, calls: 0 }, { ms: 0 }];
   for (let turn = 0; turn < WARM + TURNS; turn += 1) {
-    if (turn === WARM) [spent.ms, spent.calls, taken.ms, tellMs] = [0, 0, 0, 0];
+    if (turn === WARM) [callCost.ms, callCost.calls, receiveCost.ms, reportMs] = [0, 0, 0, 0];
     const fromMs = monotonicMs();
-    for (let at = 0; at < TURN_CALLS; at += 1) if (called(quota, at)) spent.calls += 1;
-    spent.ms += monotonicMs() - fromMs;
+    for (let at = 0; at < TURN_CALLS; at += 1) if (chargeCall(quota, at)) callCost.calls += 1;
+    callCost.ms += monotonicMs() - fromMs;
     await sleep(6);
-    const takenMs = monotonicMs();
+    const receiveFromMs = monotonicMs();
     for (const bytes of waiting.splice(0)) joined.take(deserialize(bytes) as ToLessor);
-    taken.ms += monotonicMs() - takenMs;
+    receiveCost.ms += monotonicMs() - receiveFromMs;
   }
   const micros = (ms: number): string => (ms * 1_000).toFixed(2);
-  const each = (ms: number): string => micros(ms / spent.calls);
-  const { answered, asked } = await measureQuestions(folder);
+  const each = (ms: number): string => micros(ms / callCost.calls);
+  const { lessorMs, senderMs } = await measureQuestions(folder);
   return [
-    `${spent.calls} of ${TURNS * TURN_CALLS} calls were charged at the node that reads`,
-    `of a call there: ${each(spent.ms)} µs, telling it ${each(tellMs)} µs`,
-    `at the node that serves: ${each(taken.ms)} µs`,
-    `a question, beside its message: ${micros(asked)} µs, its answer ${micros(answered)} µs`,
+    `${callCost.calls} of ${TURNS * TURN_CALLS} calls were charged at the node that reads`,
+    `of a call there: ${each(callCost.ms)} µs, reporting it ${each(reportMs)} µs`,
+    `at the node that serves: ${each(receiveCost.ms)} µs`,
+    `a quota request, without its message: ${micros(senderMs)} µs, its answer ${micros(lessorMs)} µs`,
   ];
 }
 
-/** Milliseconds of one of several questions that go together, at the node that asks and at the one asked. */
+/**
+ * Measures the milliseconds per quota request in a shared message, at the requesting node and at the lessor.
+ */
 export async function measureQuestions(
   folder: string,
-): Promise<{ readonly asked: number; readonly answered: number }> {
-  await using here = await lending(join(folder, 'questions.db'));
+): Promise<{ readonly senderMs: number; readonly lessorMs: number }> {
+  await using node = await openServingNode(join(folder, 'questions.db'));
   const quota = new LeasedQuota({ lessee: 'bench', nowMs: monotonicMs });
   const [toLessor, toLessee]: [Buffer[], Buffer[]] = [[], []];
-  const joined = here.lessor.join('bench', (message) => toLessee.push(serialize(message)));
-  let [askedMs, answeredMs] = [0, 0];
+  const joined = node.lessor.join('bench', (message) => toLessee.push(serialize(message)));
+  let [senderTotalMs, lessorTotalMs] = [0, 0];
   quota.connect((message) => {
     const fromMs = monotonicMs();
     toLessor.push(serialize(message));
-    askedMs += monotonicMs() - fromMs;
+    senderTotalMs += monotonicMs() - fromMs;
   });
   for (let turn = 0; turn < WARM + TURNS; turn += 1) {
-    if (turn === WARM) [askedMs, answeredMs] = [0, 0];
-    for (let at = 0; at < QUESTIONS; at += 1) tried(quota, callerOf(`t${turn}-${at}`));
-    // Its turn comes by itself.
+    if (turn === WARM) [senderTotalMs, lessorTotalMs] = [0, 0];
+    for (let at = 0; at < QUESTIONS; at += 1) tryCall(quota, callerOf(`t${turn}-${at}`));
+    // The quota sends its message automatically.
     await sleep(6);
     const sentMs = monotonicMs();
     for (const bytes of toLessor.splice(0)) joined.take(deserialize(bytes) as ToLessor);
-    answeredMs += monotonicMs() - sentMs;
-    const heardMs = monotonicMs();
+    lessorTotalMs += monotonicMs() - sentMs;
+    const answerFromMs = monotonicMs();
     for (const bytes of toLessee.splice(0)) quota.handle(deserialize(bytes) as ToLessee);
-    askedMs += monotonicMs() - heardMs;
+    senderTotalMs += monotonicMs() - answerFromMs;
   }
   const all = TURNS * QUESTIONS;
-  return { asked: askedMs / all, answered: answeredMs / all };
+  return { senderMs: senderTotalMs / all, lessorMs: lessorTotalMs / all };
 }
 
-/** A call that finds nothing, and is asked for. */
-function tried(quota: LeasedQuota, by: Caller): void {
+/** Tries a call without quota, which starts a quota request. */
+function tryCall(quota: LeasedQuota, by: Caller): void {
   try {
     quota.hold(by, { ...NAMED, requestId: 'r' }, 30);
   } catch {
-    // It is not here.
+    // No quota is available yet.
   }
 }
 
 const NAMED = { endpoint: 'queryData', usageKey: 'WS.D', weight: 1, premium: false };
 const caller = callerOf('t');
 
-/** Whether the node could charge it. */
-function called(quota: LeasedQuota, at: number): boolean {
+/** Returns whether the node could charge the call. */
+function chargeCall(quota: LeasedQuota, at: number): boolean {
   try {
     quota.admit(caller, ADDRESS);
     quota.findStop(caller);

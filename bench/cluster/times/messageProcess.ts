@@ -1,8 +1,8 @@
-// A process that answers each line of a connection with a line: what a message between nodes costs at least.
+// Process that answers each line of a connection with a line: the minimum cost of a message between nodes.
 import { createServer, type AddressInfo } from 'node:net';
-import { answerParent } from '../../http/childAsked.ts';
+import { serveParent } from '../../http/childRequests.ts';
 
-answerParent(async () => {
+serveParent(async () => {
   const server = createServer({ noDelay: true }, (socket) => {
     socket.on('data', (bytes: Buffer) => {
       for (const byte of bytes) if (byte === 10) socket.write('heard\n');

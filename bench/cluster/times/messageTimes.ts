@@ -1,32 +1,32 @@
-// What a message and its answer take of the loop of the node that has it, over a connection that stays open.
+// Measures the loop time of a message and its answer at the receiving node, over an open connection.
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { answerOf, ended, forked } from '../../http/childAsked.ts';
-import { spentOf } from './processorTimes.ts';
+import { requestChild, endChild, forkChild } from '../../http/childRequests.ts';
+import { measureSpent } from './processorTimes.ts';
 
 const MESSAGES = 10_000;
-/** The length of a change that names a dataset and a version. */
+/** A line as long as a change message with a dataset and a version. */
 const LINE = `${'x'.repeat(120)}\n`;
 
-/** Milliseconds of one loop; each message alone, which is the dearest way. */
+/** Returns the milliseconds of one loop. Each message is sent alone, which is the most expensive way. */
 export async function measureMessage(): Promise<number> {
-  const child = forked('../cluster/messageProcess.ts');
+  const child = forkChild('../cluster/messageProcess.ts');
   try {
-    const port = await answerOf<number>(child, {});
+    const port = await requestChild<number>(child, {});
     const socket = connect(port, '127.0.0.1').setNoDelay(true);
     await once(socket, 'connect');
-    const ask = async (): Promise<number> => {
+    const exchange = async (): Promise<number> => {
       for (let at = 0; at < MESSAGES; at += 1) {
         socket.write(LINE);
         await once(socket, 'data');
       }
       return MESSAGES;
     };
-    await ask();
-    const { spent } = await spentOf(child.pid ?? 0, undefined, ask, (count) => count);
+    await exchange();
+    const { spent } = await measureSpent(child.pid ?? 0, undefined, exchange, (count) => count);
     socket.destroy();
     return spent.loop;
   } finally {
-    await ended(child);
+    await endChild(child);
   }
 }

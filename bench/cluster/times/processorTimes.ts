@@ -1,12 +1,12 @@
-// Where the processor time of a server goes: its event loop, which is one thread whatever the machine has,
-// its other threads, the processes below it, and its catalog.
+// Splits the processor time of a server: its event loop, which is one thread on any machine, its other
+// threads, its child processes, and its catalog.
 import { readdir, readFile } from 'node:fs/promises';
 import { treeCpuMs } from '../../http/cpuTime.ts';
 
-/** Milliseconds of processor. */
-export interface Spent {
+/** Processor time in milliseconds. */
+export interface ProcessorTimes {
   readonly loop: number;
-  /** Other threads of the process: collection of memory, files, the catalog's where it is SQLite. */
+  /** Other threads of the process: garbage collection, files, and the catalog if it is SQLite. */
   readonly beside: number;
   /** DuckDB's processes. */
   readonly below: number;
@@ -16,15 +16,15 @@ export interface Spent {
 
 const NS_OF_MS = 1_000_000;
 
-/** The kernel counts what threads ran in nanoseconds; undefined of one that has ended. */
+/** Returns the run time of a thread, which the kernel counts in nanoseconds; 0 if it has ended. */
 async function threadMs(pid: number, thread: string): Promise<number> {
   const path = `/proc/${pid}/task/${thread}/schedstat`;
   const stat = await readFile(path, 'utf8').catch(() => '0');
   return Number(stat.split(' ')[0]) / NS_OF_MS;
 }
 
-/** So far. @param catalogPid PostgreSQL's first process, where there is one */
-async function spentBy(pid: number, catalogPid: number | undefined): Promise<Spent> {
+/** Returns the processor time so far. @param catalogPid PostgreSQL's parent process, if any */
+async function spentBy(pid: number, catalogPid: number | undefined): Promise<ProcessorTimes> {
   const threads = await readdir(`/proc/${pid}/task`);
   const all = await Promise.all(threads.map((thread) => threadMs(pid, thread)));
   const own = all.reduce((sum, ms) => sum + ms, 0);
@@ -34,18 +34,18 @@ async function spentBy(pid: number, catalogPid: number | undefined): Promise<Spe
   return { loop, beside: own - loop, below, catalog };
 }
 
-/** What `work` takes of it, by what it counts. */
-export async function spentOf<Told>(
+/** Measures the processor time of `work`, divided by its count. */
+export async function measureSpent<Result>(
   pid: number,
   catalogPid: number | undefined,
-  work: () => Promise<Told>,
-  count: (told: Told) => number,
-): Promise<{ readonly told: Told; readonly spent: Spent }> {
+  work: () => Promise<Result>,
+  count: (result: Result) => number,
+): Promise<{ readonly result: Result; readonly spent: ProcessorTimes }> {
   const before = await spentBy(pid, catalogPid);
-  const told = await work();
+  const result = await work();
   const after = await spentBy(pid, catalogPid);
-  const by = (part: keyof Spent): number =>
-    Math.max(0, after[part] - before[part]) / Math.max(1, count(told));
+  const by = (part: keyof ProcessorTimes): number =>
+    Math.max(0, after[part] - before[part]) / Math.max(1, count(result));
   const spent = { loop: by('loop'), beside: by('beside'), below: by('below') };
-  return { told, spent: { ...spent, catalog: by('catalog') } };
+  return { result, spent: { ...spent, catalog: by('catalog') } };
 }

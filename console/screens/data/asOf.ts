@@ -1,12 +1,12 @@
-// Which version is shown: the newest, or one of before, by a slider over those that changed records.
+// Slider that selects the version to show, among those that changed records.
 import { h, type JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { Version } from '../../asking/answers.ts';
-import { restate } from '../../routing/place.ts';
-import { plural, time } from '../../showing/formats.ts';
+import type { Version } from '../../api/answers.ts';
+import { replaceQuery } from '../../routing/place.ts';
+import { plural, time } from '../../components/formats.ts';
 
-/** Versions that changed records, oldest first. */
-export const changesOf = (versions: readonly Version[]): readonly Version[] =>
+/** Returns the versions that changed records, oldest first. */
+export const listChanges = (versions: readonly Version[]): readonly Version[] =>
   versions.filter(({ deleted, inserted }) => inserted > 0 || deleted > 0).toReversed();
 
 interface AsOfProps {
@@ -14,8 +14,8 @@ interface AsOfProps {
   readonly query: URLSearchParams;
 }
 
-/** A slider that is dragged asks when it rests. */
-const RESTS_MS = 150;
+/** Delay after the last slider movement before the request is sent. */
+const DRAG_PAUSE_MS = 150;
 
 export function AsOf({ changes, query }: AsOfProps): JSX.Element | null {
   const asOf = query.get('asOf');
@@ -28,13 +28,13 @@ export function AsOf({ changes, query }: AsOfProps): JSX.Element | null {
     if (at === now) return undefined;
     const timer = setTimeout(() => {
       const version = at === last ? undefined : changes[at];
-      restate({ ...Object.fromEntries(query), page: undefined, asOf: version?.snapshot });
-    }, RESTS_MS);
+      replaceQuery({ ...Object.fromEntries(query), page: undefined, asOf: version?.snapshot });
+    }, DRAG_PAUSE_MS);
     return () => clearTimeout(timer);
   }, [at]);
   const version = changes[at];
   if (changes.length < 2 || version === undefined) return null;
-  const told = `${time(version.date)}, ${version.message}`;
+  const summary = `${time(version.date)}, ${version.message}`;
   return h(
     'section',
     { class: 'card', 'aria-label': 'Version' },
@@ -49,16 +49,16 @@ export function AsOf({ changes, query }: AsOfProps): JSX.Element | null {
         max: last,
         step: 1,
         value: at,
-        'aria-valuetext': told,
+        'aria-valuetext': summary,
         onInput: (event: Event) => setAt(Number((event.target as HTMLInputElement).value)),
       }),
       h(
         'span',
         null,
-        at === last ? 'the newest of ' : `version ${at + 1} of `,
+        at === last ? 'latest of ' : `version ${at + 1} of `,
         plural(last + 1, 'version'),
       ),
-      h('span', { class: 'soft small' }, told),
+      h('span', { class: 'soft small' }, summary),
     ),
   );
 }

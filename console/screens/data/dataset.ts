@@ -1,13 +1,13 @@
-// One dataset, in the tabs of its screen; a slider chooses the version that they show.
+// Screen of one dataset with its tabs and the version slider.
 import { h, type JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
-import type { Dataset, Version } from '../../asking/answers.ts';
-import { pathOf } from '../../asking/ask.ts';
-import { useAsk } from '../../asking/useAsk.ts';
-import { hrefOf } from '../../routing/place.ts';
-import { number, plural, time } from '../../showing/formats.ts';
-import { Badge, Facts, Head, shown, Tabs } from '../../showing/parts.ts';
-import { AsOf, changesOf } from './asOf.ts';
+import type { Dataset, Version } from '../../api/answers.ts';
+import { apiPath } from '../../api/client.ts';
+import { useApi } from '../../api/useApi.ts';
+import { screenHref } from '../../routing/place.ts';
+import { number, plural, time } from '../../components/formats.ts';
+import { Badge, Facts, Head, renderRequest, Tabs } from '../../components/parts.ts';
+import { AsOf, listChanges } from './asOf.ts';
 import { IndexChoice } from './indexChoice.ts';
 import { Profile } from './profile.ts';
 import { Quality } from './quality.ts';
@@ -32,12 +32,12 @@ const TABS = [
   ['quality', 'Quality'],
 ] as const;
 
-/** What a publishable token may not see. */
-const OF_OWNERS: readonly string[] = ['versions', 'quality'];
+/** Tabs that require a secret token. */
+const OWNER_TABS: readonly string[] = ['versions', 'quality'];
 
 export function DatasetScreen({ id, isSecret, query, workspace }: DatasetProps): JSX.Element {
   const path = isSecret ? ['datasets', workspace, id] : ['data', workspace];
-  const asked = useAsk<Dataset | readonly Dataset[]>(pathOf(path));
+  const request = useApi<Dataset | readonly Dataset[]>(apiPath(path));
   return h(
     'div',
     null,
@@ -45,48 +45,48 @@ export function DatasetScreen({ id, isSecret, query, workspace }: DatasetProps):
       Head,
       {
         title: id,
-        crumb: [h('a', { href: hrefOf(['datasets', workspace]) }, workspace), ' / dataset'],
+        crumb: [h('a', { href: screenHref(['datasets', workspace]) }, workspace), ' / dataset'],
       },
       h(
         'a',
         {
           class: 'button',
-          href: hrefOf(['sql', workspace], { q: `SELECT * FROM ${plainName(id)} LIMIT 100` }),
+          href: screenHref(['sql', workspace], { q: `SELECT * FROM ${plainName(id)} LIMIT 100` }),
         },
-        'Query it',
+        'Query',
       ),
     ),
-    shown(asked, 'the dataset', (value) => {
-      const dataset = datasetOf(value, id);
+    renderRequest(request, 'the dataset', (value) => {
+      const dataset = findDataset(value, id);
       if (dataset === undefined)
         return h('p', { class: 'notice warn' }, `There is no dataset ${id}.`);
-      return h(Parts, { dataset, query, isSecret, onChanged: asked.again });
+      return h(DatasetTabs, { dataset, query, isSecret, onChanged: request.reload });
     }),
   );
 }
 
-interface PartsProps {
+interface DatasetTabsProps {
   readonly dataset: Dataset;
   readonly query: URLSearchParams;
   readonly isSecret: boolean;
   readonly onChanged: () => void;
 }
 
-function Parts({ dataset, isSecret, onChanged, query }: PartsProps): JSX.Element {
+function DatasetTabs({ dataset, isSecret, onChanged, query }: DatasetTabsProps): JSX.Element {
   const { datasetId, weight, workspace } = dataset;
-  // A view has no records of its own.
+  // A view has no records, versions or quarantine.
   const isOwner = isSecret && weight !== null;
-  const versions = useAsk<readonly Version[]>(
-    isOwner ? pathOf(['datasets', workspace, datasetId, 'versions']) : undefined,
+  const versions = useApi<readonly Version[]>(
+    isOwner ? apiPath(['datasets', workspace, datasetId, 'versions']) : undefined,
   );
-  const changes = useMemo(() => changesOf(versions.answer?.value ?? []), [versions.answer]);
+  const changes = useMemo(() => listChanges(versions.answer?.value ?? []), [versions.answer]);
   const tab = query.get('tab') ?? 'records';
   const asOf = query.get('asOf') ?? undefined;
-  const tabs = TABS.filter(([name]) => isOwner || !OF_OWNERS.includes(name)).map(
+  const tabs = TABS.filter(([name]) => isOwner || !OWNER_TABS.includes(name)).map(
     ([name, title]) => ({
       id: name,
       title,
-      href: hrefOf(['datasets', workspace, datasetId], {
+      href: screenHref(['datasets', workspace, datasetId], {
         tab: name,
         asOf,
       }),
@@ -95,23 +95,23 @@ function Parts({ dataset, isSecret, onChanged, query }: PartsProps): JSX.Element
   return h(
     'div',
     null,
-    h(Told, { dataset }),
+    h(Overview, { dataset }),
     isOwner && dataset.inferredIndex === true && indexNames(dataset).length > 0
       ? h(IndexChoice, { dataset, onChanged })
       : null,
     h(Tabs, { label: 'Parts of the dataset', tabs, chosen: tab }),
     tab === 'records' || tab === 'chart' ? h(AsOf, { changes, query }) : null,
-    h(Chosen, { tab, dataset, query, versions: versions.answer?.value ?? [] }),
+    h(TabContent, { tab, dataset, query, versions: versions.answer?.value ?? [] }),
   );
 }
 
-/** A name that needs no back-ticks is written without. */
+/** Quotes an id in back-ticks only if needed. */
 const plainName = (id: string): string => (/^[A-Za-z_][A-Za-z0-9_]*$/.test(id) ? id : `\`${id}\``);
 
 const isList = (value: Dataset | readonly Dataset[]): value is readonly Dataset[] =>
   Array.isArray(value);
 
-const datasetOf = (value: Dataset | readonly Dataset[], id: string): Dataset | undefined =>
+const findDataset = (value: Dataset | readonly Dataset[], id: string): Dataset | undefined =>
   isList(value) ? value.find(({ datasetId }) => datasetId === id) : value;
 
 const indexNames = ({ columnMapping: { date, key, subkey } }: Dataset): readonly string[] =>
@@ -122,7 +122,7 @@ function indexTitle({ inferredIndex, uniqueIndex }: Dataset): string {
   return inferredIndex === true ? 'Inferred index' : 'Order';
 }
 
-const Told = ({ dataset }: { readonly dataset: Dataset }): JSX.Element => {
+const Overview = ({ dataset }: { readonly dataset: Dataset }): JSX.Element => {
   const { description, keys, records, source, title, updated, weight } = dataset;
   const index = indexNames(dataset);
   return h(
@@ -141,7 +141,7 @@ const Told = ({ dataset }: { readonly dataset: Dataset }): JSX.Element => {
           [indexTitle(dataset), index.length === 0 ? 'none' : index.join(', ')],
           ['Weight', weight === null ? 'of its datasets' : plural(weight, 'message')],
           ['Changed', updated === undefined ? '–' : time(updated)],
-          ['Source', source === '' ? 'not named' : source],
+          ['Source', source === '' ? 'not specified' : source],
         ],
       }),
       dataset.expectations !== undefined && dataset.expectations.length > 0
@@ -151,14 +151,14 @@ const Told = ({ dataset }: { readonly dataset: Dataset }): JSX.Element => {
   );
 };
 
-interface ChosenProps {
+interface TabContentProps {
   readonly tab: string;
   readonly dataset: Dataset;
   readonly query: URLSearchParams;
   readonly versions: readonly Version[];
 }
 
-function Chosen({ dataset, query, tab, versions }: ChosenProps): JSX.Element {
+function TabContent({ dataset, query, tab, versions }: TabContentProps): JSX.Element {
   if (tab === 'chart') return h(SeriesChart, { dataset, query });
   if (tab === 'profile') return h(Profile, { dataset });
   if (tab === 'schema') return h(Schema, { dataset });

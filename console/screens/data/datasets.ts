@@ -1,14 +1,14 @@
-// The datasets of a workspace: found by any word of their names, titles or columns.
+// List of the datasets in a workspace, searchable by words of names, titles and columns.
 import { h, type JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import { type Dataset, type Workspace } from '../../asking/answers.ts';
-import { pathOf } from '../../asking/ask.ts';
-import type { Session } from '../../asking/session.ts';
-import { useAsk } from '../../asking/useAsk.ts';
-import { hrefOf, restate } from '../../routing/place.ts';
-import { bytes, number, plural, time } from '../../showing/formats.ts';
-import { Badge, Card, Empty, Head, shown } from '../../showing/parts.ts';
-import { ROWS_SHOWN_MAX, Table } from '../../showing/table.ts';
+import { type Dataset, type Workspace } from '../../api/answers.ts';
+import { apiPath } from '../../api/client.ts';
+import type { Session } from '../../api/session.ts';
+import { useApi } from '../../api/useApi.ts';
+import { screenHref, replaceQuery } from '../../routing/place.ts';
+import { bytes, number, plural, time } from '../../components/formats.ts';
+import { Badge, Card, Empty, Head, renderRequest } from '../../components/parts.ts';
+import { TABLE_ROWS_MAX, Table } from '../../components/table.ts';
 
 interface DatasetsProps {
   readonly workspace: string;
@@ -18,15 +18,15 @@ interface DatasetsProps {
 
 export function Datasets({ query, session, workspace }: DatasetsProps): JSX.Element {
   const path = session.isSecret ? ['datasets', workspace] : ['data', workspace];
-  const asked = useAsk<readonly Dataset[]>(workspace === '' ? undefined : pathOf(path));
-  const spaces = useAsk<readonly Workspace[]>(
-    session.isSecret ? pathOf(['workspaces']) : undefined,
+  const request = useApi<readonly Dataset[]>(workspace === '' ? undefined : apiPath(path));
+  const spaces = useApi<readonly Workspace[]>(
+    session.isSecret ? apiPath(['workspaces']) : undefined,
   );
   const [words, setWords] = useState(query.get('search') ?? '');
   const search = (event: Event): void => {
     const { value } = event.target as HTMLInputElement;
     setWords(value);
-    restate({ search: value });
+    replaceQuery({ search: value });
   };
   const storage = spaces.answer?.value.find((one) => one.workspace === workspace)?.storage;
   return h(
@@ -44,7 +44,7 @@ export function Datasets({ query, session, workspace }: DatasetsProps): JSX.Elem
         style: { width: '280px' },
       }),
       session.isSecret
-        ? h('a', { class: 'button primary', href: hrefOf(['load', workspace]) }, 'Load a file')
+        ? h('a', { class: 'button primary', href: screenHref(['load', workspace]) }, 'Load a file')
         : null,
     ),
     storage === undefined
@@ -56,8 +56,8 @@ export function Datasets({ query, session, workspace }: DatasetsProps): JSX.Elem
             `limit ${bytes(storage.limit)}`,
         ),
     workspace === ''
-      ? h(Empty, { title: 'This token reads no workspace.' })
-      : shown(asked, 'datasets', (all) => h(DatasetList, { all, words, workspace })),
+      ? h(Empty, { title: 'This token can read no workspace.' })
+      : renderRequest(request, 'datasets', (all) => h(DatasetList, { all, words, workspace })),
   );
 }
 
@@ -68,7 +68,7 @@ interface ListProps {
 }
 
 function DatasetList({ all, words, workspace }: ListProps): JSX.Element {
-  const found = useMemo(() => all.filter((one) => isFound(one, words)), [all, words]);
+  const matches = useMemo(() => all.filter((one) => isMatch(one, words)), [all, words]);
   if (all.length === 0) {
     return h(
       Card,
@@ -76,27 +76,27 @@ function DatasetList({ all, words, workspace }: ListProps): JSX.Element {
       h(
         Empty,
         { title: 'No datasets yet' },
-        'Load a CSV, JSON, Parquet or Arrow file: the first load makes the dataset, types and all.',
+        'Load a CSV, JSON, Parquet or Arrow file: the first load creates the dataset.',
         h(
           'div',
           { class: 'row-of' },
-          h('a', { class: 'button primary', href: hrefOf(['load', workspace]) }, 'Load a file'),
+          h('a', { class: 'button primary', href: screenHref(['load', workspace]) }, 'Load a file'),
         ),
       ),
     );
   }
   const more =
-    found.length > ROWS_SHOWN_MAX ? `, the first ${number(ROWS_SHOWN_MAX)} are shown` : '';
+    matches.length > TABLE_ROWS_MAX ? `, showing the first ${number(TABLE_ROWS_MAX)}` : '';
   return h(
     Card,
-    { title: `${plural(found.length, 'dataset')}${more}`, flush: true },
-    found.length === 0
+    { title: `${plural(matches.length, 'dataset')}${more}`, flush: true },
+    matches.length === 0
       ? h(
           Empty,
-          { title: 'None has these words' },
-          'Search by a part of a name, title, source or column.',
+          { title: 'No dataset matches' },
+          'Search by part of a name, title, source or column.',
         )
-      : h(Table<Dataset>, { label: 'Datasets', columns: COLUMNS, rows: found }),
+      : h(Table<Dataset>, { label: 'Datasets', columns: COLUMNS, rows: matches }),
   );
 }
 
@@ -105,13 +105,13 @@ const COLUMNS = [
     title: 'Dataset',
     isHead: true,
     show: ({ datasetId, title, weight, workspace }: Dataset) => [
-      h('a', { href: hrefOf(['datasets', workspace, datasetId]) }, datasetId),
+      h('a', { href: screenHref(['datasets', workspace, datasetId]) }, datasetId),
       weight === null ? [' ', h(Badge, { text: 'view' })] : null,
       title === '' ? null : h('div', { class: 'soft small' }, title),
     ],
   },
-  { title: 'Records', isNumber: true, show: ({ records }: Dataset) => counted(records) },
-  { title: 'Keys', isNumber: true, show: ({ keys }: Dataset) => counted(keys) },
+  { title: 'Records', isNumber: true, show: ({ records }: Dataset) => countText(records) },
+  { title: 'Keys', isNumber: true, show: ({ keys }: Dataset) => countText(keys) },
   {
     title: 'Columns',
     class: 'soft',
@@ -123,7 +123,7 @@ const COLUMNS = [
     class: 'soft',
     show: ({ source }: Dataset) => h('div', { class: 'clip' }, source),
   },
-  { title: 'Weight', isNumber: true, show: ({ weight }: Dataset) => counted(weight) },
+  { title: 'Weight', isNumber: true, show: ({ weight }: Dataset) => countText(weight) },
   {
     title: 'Changed',
     class: 'nowrap soft',
@@ -131,9 +131,10 @@ const COLUMNS = [
   },
 ];
 
-const counted = (count: number | null | undefined): string => (count == null ? '–' : number(count));
+const countText = (count: number | null | undefined): string =>
+  count == null ? '–' : number(count);
 
-function isFound(
+function isMatch(
   { datasetId, description, schema, source, title }: Dataset,
   words: string,
 ): boolean {

@@ -1,46 +1,48 @@
-// What the columns of a dataset hold: blanks, distinct values, range, and how values are spread.
+// Profile of each column of a dataset: blanks, distinct values, range and distribution.
 import { h, type JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { type Dataset, type Price, sqlName, type Summary } from '../../asking/answers.ts';
-import { pathOf } from '../../asking/ask.ts';
-import { useAsk } from '../../asking/useAsk.ts';
-import { number, percent, plural, shortNumber } from '../../showing/formats.ts';
-import { Bars } from '../../showing/bars.ts';
-import { shown } from '../../showing/parts.ts';
-import type { Row } from '../../showing/sheet.ts';
+import { type Dataset, type Price, sqlName, type Summary } from '../../api/answers.ts';
+import { apiPath } from '../../api/client.ts';
+import { useApi } from '../../api/useApi.ts';
+import { number, percent, plural, shortNumber } from '../../components/formats.ts';
+import { Bars } from '../../components/bars.ts';
+import { renderRequest } from '../../components/parts.ts';
+import type { Row } from '../../components/sheet.ts';
 
-/** A profile that costs more is made when it is asked for, with its price beside. */
-const FREELY_MAX = 1_000;
+/** A more expensive profile shows its price and waits for confirmation. */
+const FREE_MESSAGES_MAX = 1_000;
 const BINS = 24;
-const TOP = 6;
+const TOP_VALUES = 6;
 
 export function Profile({ dataset }: { readonly dataset: Dataset }): JSX.Element {
   const { datasetId, workspace } = dataset;
-  const [isWanted, setWanted] = useState(false);
+  const [isConfirmed, setConfirmed] = useState(false);
   const name = sqlName(workspace, datasetId);
-  const path = pathOf(['sql-query', workspace]);
+  const path = apiPath(['sql-query', workspace]);
   const sqlQuery = `SUMMARIZE ${name}`;
   const columns = Object.keys(dataset.schema.properties).length;
-  const price = useAsk<Price>(path, { json: { sqlQuery, estimate: true } });
-  // Over one's own data an answer costs its rows, and the estimate is an upper bound of any query.
+  const price = useApi<Price>(path, { json: { sqlQuery, estimate: true } });
+  // A query over own data is charged by the rows it returns; the estimate is only an upper bound.
   const bound = price.answer?.value.messages ?? Infinity;
-  const isCheap = bound <= FREELY_MAX || dataset.records != null;
-  const isAsked = isWanted || (price.answer !== undefined && isCheap);
-  const asked = useAsk<readonly Summary[]>(isAsked ? path : undefined, { json: { sqlQuery } });
-  if (price.problem !== undefined || (!isAsked && price.answer === undefined)) {
-    return h('div', null, [shown(price, 'the profile', () => null)]);
+  const isInexpensive = bound <= FREE_MESSAGES_MAX || dataset.records != null;
+  const isRequested = isConfirmed || (price.answer !== undefined && isInexpensive);
+  const request = useApi<readonly Summary[]>(isRequested ? path : undefined, {
+    json: { sqlQuery },
+  });
+  if (price.problem !== undefined || (!isRequested && price.answer === undefined)) {
+    return h('div', null, [renderRequest(price, 'the profile', () => null)]);
   }
-  if (!isAsked) {
+  if (!isRequested) {
     return h(
       'div',
       { class: 'notice' },
       h('strong', null, `The profile costs up to ${plural(bound, 'message')}`),
-      h('p', null, `The dataset belongs to another account: what a profile reads of it is paid.`),
-      h('button', { onClick: () => setWanted(true) }, 'Make the profile'),
+      h('p', null, `The dataset belongs to another account, so reading it is charged.`),
+      h('button', { onClick: () => setConfirmed(true) }, 'Compute the profile'),
     );
   }
   return h('div', null, [
-    shown(asked, `a profile of ${plural(columns, 'column')}`, (rows) =>
+    renderRequest(request, `a profile of ${plural(columns, 'column')}`, (rows) =>
       h(
         'div',
         { class: 'profile' },
@@ -61,13 +63,13 @@ const NUMERIC = /^(DOUBLE|FLOAT|BIGINT|INTEGER|DECIMAL|HUGEINT|SMALLINT|TINYINT)
 function ColumnProfile({ name, path, row }: ColumnProps): JSX.Element {
   const { approx_unique, column_name, column_type, max, min, null_percentage } = row;
   const isNumber = NUMERIC.test(column_type);
-  const span = spanOf(row);
+  const span = findSpan(row);
   const facts = [
     ['Blank', `${number(null_percentage)} %`],
     ['Distinct', `≈ ${shortNumber(approx_unique)}`],
     ...(isNumber && row.avg !== null ? [['Mean', number(row.avg)] as const] : []),
-    ['Least', min ?? '–'],
-    ['Greatest', max ?? '–'],
+    ['Minimum', min ?? '–'],
+    ['Maximum', max ?? '–'],
   ] as const;
   return h(
     'section',
@@ -96,20 +98,20 @@ function ColumnProfile({ name, path, row }: ColumnProps): JSX.Element {
   );
 }
 
-/** From where to where the bars go; undefined where values have no distance. */
-function spanOf({ column_type, max, min }: Summary): Span | undefined {
+/** Returns the range of the histogram; undefined if the values have no distance. */
+function findSpan({ column_type, max, min }: Summary): Span | undefined {
   if (min === null || max === null) return undefined;
   if (NUMERIC.test(column_type)) return { least: Number(min), most: Number(max) };
   if (!/^(DATE|TIMESTAMP)/.test(column_type)) return undefined;
   const [least, most] = [min, max].map(
-    (text) => Date.parse(`${text.replace(' ', 'T')}${zoneOf(text)}`) / 1_000,
+    (text) => Date.parse(`${text.replace(' ', 'T')}${zoneSuffix(text)}`) / 1_000,
   );
   return Number.isFinite(least) && Number.isFinite(most)
     ? { least: least ?? 0, most: most ?? 0 }
     : undefined;
 }
 
-const zoneOf = (text: string): string => (text.includes(':') ? 'Z' : '');
+const zoneSuffix = (text: string): string => (text.includes(':') ? 'Z' : '');
 
 interface Span {
   readonly least: number;
@@ -120,7 +122,7 @@ interface HistogramProps extends Span {
   readonly name: string;
   readonly path: string;
   readonly column: string;
-  /** Its distances are seconds. */
+  /** Distances are in seconds. */
   readonly isTime: boolean;
 }
 
@@ -138,12 +140,12 @@ function Histogram({
   const sqlQuery =
     `SELECT ${bin} AS bin, count(*) AS n FROM ${name} ` +
     `WHERE ${sqlName(column)} IS NOT NULL GROUP BY 1`;
-  const asked = useAsk<readonly Row[]>(width > 0 ? path : undefined, { json: { sqlQuery } });
-  const told = (place: number): string =>
+  const request = useApi<readonly Row[]>(width > 0 ? path : undefined, { json: { sqlQuery } });
+  const placeText = (place: number): string =>
     isTime ? new Date(place * 1_000).toISOString().slice(0, 10) : shortNumber(place);
-  if (width <= 0) return h('p', { class: 'soft small' }, 'One value.');
+  if (width <= 0) return h('p', { class: 'soft small' }, 'Only one value.');
   return h('div', { style: { minHeight: '44px' } }, [
-    shown(asked, 'the histogram', (rows) => {
+    renderRequest(request, 'the histogram', (rows) => {
       const counts = Array.from({ length: BINS }, () => 0);
       for (const { bin: at, n } of rows) {
         const place = Math.min(BINS - 1, Number(at));
@@ -152,7 +154,7 @@ function Histogram({
       const fullest = counts.indexOf(Math.max(...counts));
       const label =
         `Histogram of ${column}: most values, ${number(counts[fullest] ?? 0)}, lie from ` +
-        `${told(least + fullest * width)} to ${told(least + (fullest + 1) * width)}`;
+        `${placeText(least + fullest * width)} to ${placeText(least + (fullest + 1) * width)}`;
       return h(Bars, { label, counts });
     }),
   ]);
@@ -169,10 +171,10 @@ function TopValues({ column, count, name, path }: TopProps): JSX.Element {
   const value = `CAST(${sqlName(column)} AS VARCHAR)`;
   const sqlQuery =
     `SELECT ${value} AS v, count(*) AS n FROM ${name} ` +
-    `GROUP BY 1 ORDER BY n DESC, v LIMIT ${TOP}`;
-  const asked = useAsk<readonly Row[]>(path, { json: { sqlQuery } });
+    `GROUP BY 1 ORDER BY n DESC, v LIMIT ${TOP_VALUES}`;
+  const request = useApi<readonly Row[]>(path, { json: { sqlQuery } });
   return h('div', null, [
-    shown(asked, 'its values', (rows) =>
+    renderRequest(request, 'its values', (rows) =>
       h(
         'ul',
         { class: 'top' },

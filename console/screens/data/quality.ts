@@ -1,33 +1,35 @@
-// What of a dataset was not taken: records rejected by its jobs, and those in quarantine.
+// Quality tab of a dataset: records rejected by its jobs, and its quarantine.
 import { h, type JSX } from 'preact';
-import type { Dataset, Job } from '../../asking/answers.ts';
-import { ask, pathOf } from '../../asking/ask.ts';
-import { useAsk, useDeed } from '../../asking/useAsk.ts';
-import { hrefOf } from '../../routing/place.ts';
-import { number, plural, time } from '../../showing/formats.ts';
-import { Card, Empty, Failed, shown } from '../../showing/parts.ts';
-import { type Row, Sheet } from '../../showing/sheet.ts';
-import { Table } from '../../showing/table.ts';
+import type { Dataset, Job } from '../../api/answers.ts';
+import { callApi, apiPath } from '../../api/client.ts';
+import { useApi, useAction } from '../../api/useApi.ts';
+import { screenHref } from '../../routing/place.ts';
+import { number, plural, time } from '../../components/formats.ts';
+import { Card, Empty, Failed, renderRequest } from '../../components/parts.ts';
+import { type Row, Sheet } from '../../components/sheet.ts';
+import { Table } from '../../components/table.ts';
 
-const QUARANTINE_SHOWN = 1_000;
+const QUARANTINE_ROWS_MAX = 1_000;
 
 export function Quality({ dataset }: { readonly dataset: Dataset }): JSX.Element {
   const { datasetId, workspace } = dataset;
-  const jobs = useAsk<readonly Job[]>(pathOf(['jobs', workspace, 'ingest'], { last: 1000 }));
-  const held = useAsk<readonly Row[]>(
-    pathOf(['quarantine', workspace, datasetId], { limit: QUARANTINE_SHOWN }),
+  const jobs = useApi<readonly Job[]>(apiPath(['jobs', workspace, 'ingest'], { last: 1000 }));
+  const quarantine = useApi<readonly Row[]>(
+    apiPath(['quarantine', workspace, datasetId], { limit: QUARANTINE_ROWS_MAX }),
   );
   return h(
     'div',
     null,
-    shown(jobs, 'its jobs', (all) =>
-      h(Taken, { jobs: all.filter((job) => job.datasetId === datasetId), workspace }),
+    renderRequest(jobs, 'its jobs', (all) =>
+      h(JobResults, { jobs: all.filter((job) => job.datasetId === datasetId), workspace }),
     ),
-    shown(held, 'its quarantine', (rows) => h(Quarantine, { dataset, rows, again: held.again })),
+    renderRequest(quarantine, 'its quarantine', (rows) =>
+      h(Quarantine, { dataset, rows, reload: quarantine.reload }),
+    ),
   );
 }
 
-const Taken = ({
+const JobResults = ({
   jobs,
   workspace,
 }: {
@@ -36,9 +38,9 @@ const Taken = ({
 }): JSX.Element =>
   h(
     Card,
-    { title: 'What its jobs took and rejected', flush: true },
+    { title: 'Records loaded and rejected by job', flush: true },
     jobs.length === 0
-      ? h(Empty, { title: 'No jobs' }, 'Nothing was loaded into it yet.')
+      ? h(Empty, { title: 'No jobs' }, 'Nothing has been loaded yet.')
       : h(Table<Job>, {
           label: 'Jobs of this dataset',
           rows: jobs,
@@ -47,7 +49,7 @@ const Taken = ({
               title: 'Job',
               isHead: true,
               show: ({ jobId }) =>
-                h('a', { href: hrefOf(['jobs', workspace, jobId]) }, jobId.slice(0, 8)),
+                h('a', { href: screenHref(['jobs', workspace, jobId]) }, jobId.slice(0, 8)),
             },
             { title: 'When', class: 'nowrap', show: ({ created }) => time(created) },
             {
@@ -56,7 +58,7 @@ const Taken = ({
               show: ({ recordsValidated }) => number(recordsValidated),
             },
             {
-              title: 'Taken',
+              title: 'Loaded',
               isNumber: true,
               show: ({ recordsIngested }) => number(recordsIngested),
             },
@@ -82,16 +84,16 @@ const Taken = ({
 interface QuarantineProps {
   readonly dataset: Dataset;
   readonly rows: readonly Row[];
-  readonly again: () => void;
+  readonly reload: () => void;
 }
 
-function Quarantine({ again, dataset, rows }: QuarantineProps): JSX.Element {
+function Quarantine({ reload, dataset, rows }: QuarantineProps): JSX.Element {
   const { datasetId, workspace } = dataset;
-  const { isBusy, problem, run } = useDeed();
+  const { isBusy, problem, run } = useAction();
   const act = (method: 'POST' | 'DELETE', ...more: readonly string[]): void =>
     run(async () => {
-      await ask(pathOf(['quarantine', workspace, datasetId, ...more]), { method });
-      again();
+      await callApi(apiPath(['quarantine', workspace, datasetId, ...more]), { method });
+      reload();
     });
   const actions =
     rows.length === 0
@@ -100,7 +102,7 @@ function Quarantine({ again, dataset, rows }: QuarantineProps): JSX.Element {
           h(
             'button',
             { class: 'small', disabled: isBusy, onClick: () => act('POST', 'release') },
-            'Let all in',
+            'Release all',
           ),
           h(
             'button',
@@ -116,7 +118,7 @@ function Quarantine({ again, dataset, rows }: QuarantineProps): JSX.Element {
       ? h(
           Empty,
           { title: 'Nothing in quarantine' },
-          'Records that do not keep an expectation of the dataset wait here until you decide.',
+          'Records that violate an expectation of the dataset wait here until you release or discard them.',
         )
       : h(Sheet, { label: 'Records in quarantine', rows }),
   );

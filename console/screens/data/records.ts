@@ -1,20 +1,20 @@
-// The records of a dataset, a page at a time: all of them, or those of one key.
+// Records tab of a dataset, page by page, optionally filtered by one key.
 import { h, type JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Dataset } from '../../asking/answers.ts';
-import { pathOf } from '../../asking/ask.ts';
-import { useAsk } from '../../asking/useAsk.ts';
-import { restate } from '../../routing/place.ts';
-import { number, plural } from '../../showing/formats.ts';
-import { Card, Empty, shown } from '../../showing/parts.ts';
-import { type Row, Sheet } from '../../showing/sheet.ts';
+import type { Dataset } from '../../api/answers.ts';
+import { apiPath } from '../../api/client.ts';
+import { useApi } from '../../api/useApi.ts';
+import { replaceQuery } from '../../routing/place.ts';
+import { number, plural } from '../../components/formats.ts';
+import { Card, Empty, renderRequest } from '../../components/parts.ts';
+import { type Row, Sheet } from '../../components/sheet.ts';
 
 interface RecordsProps {
   readonly dataset: Dataset;
   readonly query: URLSearchParams;
 }
 
-const PAGE = 50;
+const PAGE_SIZE = 50;
 
 export function Records({ dataset, query }: RecordsProps): JSX.Element {
   const { columnMapping, datasetId, records, schema, workspace } = dataset;
@@ -23,15 +23,15 @@ export function Records({ dataset, query }: RecordsProps): JSX.Element {
   const asOf = query.get('asOf') ?? undefined;
   const path = ['data', workspace, datasetId, ...(key === '' ? [] : [key])];
   const isDated = columnMapping.date !== undefined;
-  const asked = useAsk<readonly Row[]>(
-    pathOf(path, {
-      ...(isDated ? { last: PAGE } : { limit: PAGE }),
-      offset: (page - 1) * PAGE || undefined,
+  const request = useApi<readonly Row[]>(
+    apiPath(path, {
+      ...(isDated ? { last: PAGE_SIZE } : { limit: PAGE_SIZE }),
+      offset: (page - 1) * PAGE_SIZE || undefined,
       asOf,
     }),
   );
-  const turn = (to: number): void => restate({ ...Object.fromEntries(query), page: to });
-  const count = asked.answer?.value.length ?? 0;
+  const turnPage = (to: number): void => replaceQuery({ ...Object.fromEntries(query), page: to });
+  const count = request.answer?.value.length ?? 0;
   const all = key === '' && asOf === undefined ? records : undefined;
   return h(
     Card,
@@ -44,7 +44,7 @@ export function Records({ dataset, query }: RecordsProps): JSX.Element {
           : h(KeyFilter, { name: columnMapping.key, value: key, query }),
         h(
           'button',
-          { class: 'small', disabled: page <= 1, onClick: () => turn(page - 1) },
+          { class: 'small', disabled: page <= 1, onClick: () => turnPage(page - 1) },
           'Newer',
         ),
         h(
@@ -52,24 +52,24 @@ export function Records({ dataset, query }: RecordsProps): JSX.Element {
           { class: 'small soft', 'aria-live': 'polite' },
           count === 0
             ? `page ${page}`
-            : `${number((page - 1) * PAGE + 1)} to ${number((page - 1) * PAGE + count)}`,
+            : `${number((page - 1) * PAGE_SIZE + 1)} to ${number((page - 1) * PAGE_SIZE + count)}`,
           all == null ? '' : ` of ${number(all)}`,
         ),
         h(
           'button',
-          { class: 'small', disabled: count < PAGE, onClick: () => turn(page + 1) },
+          { class: 'small', disabled: count < PAGE_SIZE, onClick: () => turnPage(page + 1) },
           'Older',
         ),
       ],
     },
-    shown(asked, 'records', (rows, messages) =>
+    renderRequest(request, 'records', (rows, messages) =>
       rows.length === 0
-        ? h(Empty, { title: 'No records here' }, emptyAdvice(key, asOf))
+        ? h(Empty, { title: 'No records' }, emptyAdvice(key, asOf))
         : [
             h(Sheet, {
               label: `Records of ${datasetId}`,
               columns: Object.keys(schema.properties),
-              from: (page - 1) * PAGE,
+              from: (page - 1) * PAGE_SIZE,
               rows,
             }),
             h('p', { class: 'row soft small' }, `This page cost ${plural(messages, 'message')}.`),
@@ -79,8 +79,10 @@ export function Records({ dataset, query }: RecordsProps): JSX.Element {
 }
 
 function emptyAdvice(key: string, asOf: string | undefined): string {
-  if (key !== '') return `The key ${key} has none: keys are matched whole.`;
-  return asOf === undefined ? 'Load some, or go back a page.' : 'This version had none yet.';
+  if (key !== '') return `No record has the key ${key}. Keys must match exactly.`;
+  return asOf === undefined
+    ? 'Load records, or go back a page.'
+    : 'This version had no records yet.';
 }
 
 interface KeyProps {
@@ -93,7 +95,7 @@ function KeyFilter({ name, query, value }: KeyProps): JSX.Element {
   const [text, setText] = useState(value);
   const submit = (event: Event): void => {
     event.preventDefault();
-    restate({ ...Object.fromEntries(query), key: text.trim(), page: undefined });
+    replaceQuery({ ...Object.fromEntries(query), key: text.trim(), page: undefined });
   };
   return h(
     'form',

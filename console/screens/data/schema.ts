@@ -1,9 +1,9 @@
-// The columns of a dataset, and what each is for.
+// Schema tab of a dataset: columns, types and index roles.
 import { h, type JSX } from 'preact';
-import { type Dataset, typeText } from '../../asking/answers.ts';
-import { plural } from '../../showing/formats.ts';
-import { Badge, Card } from '../../showing/parts.ts';
-import { Table } from '../../showing/table.ts';
+import { type Dataset, typeText } from '../../api/answers.ts';
+import { plural } from '../../components/formats.ts';
+import { Badge, Card } from '../../components/parts.ts';
+import { Table } from '../../components/table.ts';
 
 export function Schema({ dataset }: { readonly dataset: Dataset }): JSX.Element {
   const { columnMapping, schema } = dataset;

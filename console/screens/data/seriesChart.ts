@@ -1,23 +1,23 @@
-// A series as a chart: candles where it has open, high, low and close, else a line of a number.
+// Chart tab of a dataset: candles if it has open, high, low and close columns, otherwise a line.
 import { h, type JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
-import { type Dataset, sqlName } from '../../asking/answers.ts';
-import { pathOf } from '../../asking/ask.ts';
-import { type Asked, useAsk } from '../../asking/useAsk.ts';
-import { restate } from '../../routing/place.ts';
-import { Chart } from '../../showing/chart.ts';
-import { number, plural } from '../../showing/formats.ts';
-import { Card, Choice, Empty, shown } from '../../showing/parts.ts';
-import type { Series } from '../../showing/plot.ts';
-import type { Row } from '../../showing/sheet.ts';
-import { candlesOf, numbersOf, ohlcOf, secondsOf } from '../../showing/points.ts';
+import { type Dataset, sqlName } from '../../api/answers.ts';
+import { apiPath } from '../../api/client.ts';
+import { type ApiRequest, useApi } from '../../api/useApi.ts';
+import { replaceQuery } from '../../routing/place.ts';
+import { Chart } from '../../components/chart.ts';
+import { number, plural } from '../../components/formats.ts';
+import { Card, Choice, Empty, renderRequest } from '../../components/parts.ts';
+import type { Series } from '../../components/plot.ts';
+import type { Row } from '../../components/sheet.ts';
+import { toCandles, toNumbers, findOhlc, toSeconds } from '../../components/points.ts';
 
 interface SeriesChartProps {
   readonly dataset: Dataset;
   readonly query: URLSearchParams;
 }
 
-/** Keys offered: those with the most records. */
+/** Maximum number of keys to choose from: those with the most records. */
 const KEYS_MAX = 100;
 const POINTS = [250, 1_000, 5_000] as const;
 
@@ -27,8 +27,8 @@ export function SeriesChart({ dataset, query }: SeriesChartProps): JSX.Element {
   const numeric = Object.entries(schema.properties)
     .filter(([, { type }]) => type === 'number' || type === 'integer')
     .map(([name]) => name);
-  const keys = useAsk<readonly Row[]>(
-    key === undefined || date === undefined ? undefined : pathOf(['sql-query', workspace]),
+  const keys = useApi<readonly Row[]>(
+    key === undefined || date === undefined ? undefined : apiPath(['sql-query', workspace]),
     { json: { sqlQuery: keysQuery(workspace, datasetId, key ?? '') } },
   );
   if (date === undefined || numeric.length === 0) {
@@ -37,17 +37,17 @@ export function SeriesChart({ dataset, query }: SeriesChartProps): JSX.Element {
       { title: 'Chart', flush: true },
       h(
         Empty,
-        { title: 'There is no series to draw' },
+        { title: 'No series to chart' },
         date === undefined
           ? 'The unique index of this dataset has no date.'
           : 'No column of this dataset is a number.',
       ),
     );
   }
-  if (key === undefined) return h(Drawn, { dataset, query, numeric, keys: [] });
+  if (key === undefined) return h(SeriesCard, { dataset, query, numeric, keys: [] });
   return h('div', null, [
-    shown(keys, 'its keys', (rows) =>
-      h(Drawn, { dataset, query, numeric, keys: rows.map((row) => String(row['k'])) }),
+    renderRequest(keys, 'its keys', (rows) =>
+      h(SeriesCard, { dataset, query, numeric, keys: rows.map((row) => String(row['k'])) }),
     ),
   ]);
 }
@@ -56,21 +56,21 @@ const keysQuery = (workspace: string, id: string, key: string): string =>
   `SELECT ${sqlName(key)} AS k, count(*) AS n FROM ${sqlName(workspace, id)} ` +
   `GROUP BY 1 ORDER BY n DESC, k LIMIT ${KEYS_MAX}`;
 
-interface DrawnProps extends SeriesChartProps {
+interface SeriesCardProps extends SeriesChartProps {
   readonly numeric: readonly string[];
   readonly keys: readonly string[];
 }
 
-function Drawn({ dataset, keys, numeric, query }: DrawnProps): JSX.Element {
+function SeriesCard({ dataset, keys, numeric, query }: SeriesCardProps): JSX.Element {
   const { columnMapping, datasetId } = dataset;
   const { date = '' } = columnMapping;
   const key = query.get('key') ?? keys[0] ?? '';
   const points = Number(query.get('points') ?? POINTS[1]) || POINTS[1];
-  const ohlc = useMemo(() => ohlcOf(numeric), [numeric.join()]);
+  const ohlc = useMemo(() => findOhlc(numeric), [numeric.join()]);
   const column = query.get('column') ?? (ohlc === undefined ? numeric[0] : 'candles') ?? '';
-  const asked = useSeries(dataset, key, points, query.get('asOf') ?? undefined);
-  const said = (more: object): void => restate({ ...Object.fromEntries(query), ...more });
-  const kinds = kindsOf(ohlc !== undefined, numeric);
+  const request = useSeries(dataset, key, points, query.get('asOf') ?? undefined);
+  const setQuery = (more: object): void => replaceQuery({ ...Object.fromEntries(query), ...more });
+  const kinds = listKinds(ohlc !== undefined, numeric);
   return h(
     Card,
     {
@@ -85,28 +85,28 @@ function Drawn({ dataset, keys, numeric, query }: DrawnProps): JSX.Element {
               label: columnMapping.key ?? 'Key',
               value: key,
               options: [...new Set([...keys, key])].map((name) => [name, name] as const),
-              onPick: (value) => said({ key: value }),
+              onPick: (value) => setQuery({ key: value }),
             }),
         h(Choice, {
-          label: 'Draw',
+          label: 'Series',
           value: column,
           options: kinds,
-          onPick: (value) => said({ column: value }),
+          onPick: (value) => setQuery({ column: value }),
         }),
         h(Choice, {
-          label: 'Newest points',
+          label: 'Latest points',
           value: String(points),
           options: POINTS.map((count) => [String(count), number(count)] as const),
-          onPick: (value) => said({ points: value }),
+          onPick: (value) => setQuery({ points: value }),
         }),
       ),
     },
     h(
       'div',
       { class: 'body' },
-      shown(asked, 'the series', (rows, messages) =>
+      renderRequest(request, 'the series', (rows, messages) =>
         rows.length === 0
-          ? h(Empty, { title: 'No records of this key' })
+          ? h(Empty, { title: 'No records with this key' })
           : [
               h(Lines, { rows, date, column, ohlc, label: `${datasetId} ${key}` }),
               h(
@@ -120,7 +120,7 @@ function Drawn({ dataset, keys, numeric, query }: DrawnProps): JSX.Element {
   );
 }
 
-const kindsOf = (
+const listKinds = (
   hasBars: boolean,
   numeric: readonly string[],
 ): readonly (readonly [kind: string, title: string])[] => [
@@ -133,27 +133,27 @@ const useSeries = (
   key: string,
   points: number,
   asOf: string | undefined,
-): Asked<readonly Row[]> =>
-  useAsk(
-    pathOf(['data', workspace, datasetId, ...(key === '' ? [] : [key])], { last: points, asOf }),
+): ApiRequest<readonly Row[]> =>
+  useApi(
+    apiPath(['data', workspace, datasetId, ...(key === '' ? [] : [key])], { last: points, asOf }),
   );
 
 interface LinesProps {
   readonly rows: readonly Row[];
   readonly date: string;
   readonly column: string;
-  readonly ohlc: ReturnType<typeof ohlcOf>;
+  readonly ohlc: ReturnType<typeof findOhlc>;
   readonly label: string;
 }
 
 function Lines({ column, date, label, ohlc, rows }: LinesProps): JSX.Element {
   const [x, series] = useMemo(() => {
     const oldestFirst = rows.toReversed();
-    const drawn: Series =
+    const line: Series =
       column === 'candles' && ohlc !== undefined
-        ? candlesOf(oldestFirst, ohlc)
-        : { kind: 'line', name: column, values: numbersOf(oldestFirst, column) };
-    return [secondsOf(oldestFirst, date), [drawn]] as const;
+        ? toCandles(oldestFirst, ohlc)
+        : { kind: 'line', name: column, values: toNumbers(oldestFirst, column) };
+    return [toSeconds(oldestFirst, date), [line]] as const;
   }, [rows, column]);
   return h(Chart, { label, x, isTime: true, series });
 }

@@ -1,5 +1,5 @@
-// A message in one line: what a person looks for first, and nothing that is null.
-import { cell } from '../../showing/formats.ts';
+// Formats a stream message in one line: the most useful members first, without nulls.
+import { cell } from '../../components/formats.ts';
 
 const FIRST: readonly string[] = [
   'symbol',
@@ -24,11 +24,11 @@ const FIRST: readonly string[] = [
   'headline',
 ];
 const FIELDS_MAX = 12;
-/** Records of one message that are shown. */
+/** Maximum number of records shown per message. */
 const RECORDS_MAX = 5;
 
-/** The text itself, where it is no JSON. */
-export function shortOf(text: string): string {
+/** Returns text that is not JSON unchanged. */
+export function shortText(text: string): string {
   try {
     const value = JSON.parse(text) as unknown;
     const records: readonly unknown[] = Array.isArray(value) ? value : [value];
@@ -41,7 +41,10 @@ export function shortOf(text: string): string {
 function recordText(record: unknown): string {
   if (typeof record !== 'object' || record === null) return String(record);
   const all = Object.entries(record).filter(([, value]) => value !== null && value !== '');
-  const named = FIRST.flatMap((name) => all.filter(([one]) => one === name));
-  const shown = [...named, ...all.filter(([name]) => !FIRST.includes(name))].slice(0, FIELDS_MAX);
-  return shown.map(([name, value]) => `${name} ${cell(value) ?? ''}`).join('  ');
+  const leading = FIRST.flatMap((name) => all.filter(([one]) => one === name));
+  const fields = [...leading, ...all.filter(([name]) => !FIRST.includes(name))].slice(
+    0,
+    FIELDS_MAX,
+  );
+  return fields.map(([name, value]) => `${name} ${cell(value) ?? ''}`).join('  ');
 }

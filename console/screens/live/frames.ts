@@ -1,25 +1,25 @@
-// A stream that is open: its newest messages, in a list that does not grow for ever.
+// The latest messages of an open stream, in a list of limited length.
 import { h, type JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Problem } from '../../asking/ask.ts';
-import { openStream } from '../../asking/stream.ts';
-import { number, plural } from '../../showing/formats.ts';
-import { Badge, Card, Empty, Failed } from '../../showing/parts.ts';
-import { shortOf } from './frameText.ts';
+import type { Problem } from '../../api/client.ts';
+import { openStream } from '../../api/stream.ts';
+import { number, plural } from '../../components/formats.ts';
+import { Badge, Card, Empty, Failed } from '../../components/parts.ts';
+import { shortText } from './frameText.ts';
 
 interface FramesProps {
   readonly path: string;
   readonly onClose: () => void;
 }
 
-/** Messages that are shown; older ones are counted. */
-const SHOWN_MAX = 100;
-/** Characters of one that are kept. */
+/** Maximum number of messages shown; older ones are only counted. */
+const MESSAGES_MAX = 100;
+/** Longer messages are truncated. */
 const CHARACTERS_MAX = 8_000;
-/** What comes faster than this is shown at once. */
-const SHOW_MS = 200;
+/** Messages that arrive within this interval are rendered together. */
+const RENDER_INTERVAL_MS = 200;
 
-interface Heard {
+interface MessageLog {
   readonly frames: readonly { readonly id: number; readonly text: string }[];
   readonly count: number;
 }
@@ -27,9 +27,9 @@ interface Heard {
 export function Frames({ onClose, path }: FramesProps): JSX.Element {
   const [state, setState] = useState<'connecting' | 'open' | 'ended'>('connecting');
   const [problem, setProblem] = useState<Problem | undefined>(undefined);
-  const [isHeld, setHeld] = useState(false);
-  const [isWhole, setWhole] = useState(false);
-  const heard = useHeard(path, setState, setProblem, isHeld);
+  const [isPaused, setPaused] = useState(false);
+  const [isFullText, setFullText] = useState(false);
+  const log = useMessages(path, setState, setProblem, isPaused);
   return h(
     Card,
     {
@@ -37,70 +37,73 @@ export function Frames({ onClose, path }: FramesProps): JSX.Element {
       flush: true,
       actions: [
         h(Badge, { text: state, tone: state === 'open' ? 'good' : 'warn' }),
-        h('span', { class: 'soft small', role: 'status' }, plural(heard.count, 'message')),
+        h('span', { class: 'soft small', role: 'status' }, plural(log.count, 'message')),
         h(
           'button',
-          { class: 'small', 'aria-pressed': isHeld, onClick: () => setHeld(!isHeld) },
-          'Hold',
+          { class: 'small', 'aria-pressed': isPaused, onClick: () => setPaused(!isPaused) },
+          'Pause',
         ),
         h(
           'button',
-          { class: 'small', 'aria-pressed': isWhole, onClick: () => setWhole(!isWhole) },
-          'Whole',
+          { class: 'small', 'aria-pressed': isFullText, onClick: () => setFullText(!isFullText) },
+          'Full text',
         ),
         h('button', { class: 'small', onClick: onClose }, 'Disconnect'),
       ],
     },
     problem === undefined ? null : h(Failed, { problem }),
-    heard.frames.length === 0
+    log.frames.length === 0
       ? h(
           Empty,
-          { title: state === 'ended' ? 'It has ended' : 'Nothing has happened yet' },
-          'The newest message of each symbol comes first, then what follows.',
+          { title: state === 'ended' ? 'The stream has ended' : 'No messages yet' },
+          'The latest message of each symbol comes first, then every later one.',
         )
       : h(
           'ol',
           { class: 'frames', tabIndex: 0, 'aria-label': 'Messages, newest first' },
-          heard.frames.map(({ id, text }) =>
+          log.frames.map(({ id, text }) =>
             h(
               'li',
               { key: id },
               h('span', { class: 'soft' }, `${number(id)} `),
-              isWhole ? text : shortOf(text),
+              isFullText ? text : shortText(text),
             ),
           ),
         ),
   );
 }
 
-function useHeard(
+function useMessages(
   path: string,
   setState: (state: 'open' | 'ended') => void,
   setProblem: (problem: Problem | undefined) => void,
-  isHeld: boolean,
-): Heard {
-  const [shownNow, setShown] = useState<Heard>({ frames: [], count: 0 });
-  const all = useRef<Heard>({ frames: [], count: 0 });
-  const held = useRef(isHeld);
-  held.current = isHeld;
+  isPaused: boolean,
+): MessageLog {
+  const [displayed, setDisplayed] = useState<MessageLog>({ frames: [], count: 0 });
+  const all = useRef<MessageLog>({ frames: [], count: 0 });
+  const pausedRef = useRef(isPaused);
+  pausedRef.current = isPaused;
   useEffect(() => {
     const end = openStream(path, {
       onOpen: () => setState('open'),
       onMessage: (text) => {
         const { count, frames } = all.current;
         const frame = { id: count + 1, text: text.slice(0, CHARACTERS_MAX) };
-        all.current = { frames: [frame, ...frames].slice(0, SHOWN_MAX), count: count + 1 };
+        all.current = { frames: [frame, ...frames].slice(0, MESSAGES_MAX), count: count + 1 };
       },
-      onEnd: (why) => {
+      onEnd: (reason) => {
         setState('ended');
-        setProblem(why);
+        setProblem(reason);
       },
     });
-    const timer = setInterval(() => held.current || setShown(all.current), SHOW_MS);
+    const timer = setInterval(
+      () => pausedRef.current || setDisplayed(all.current),
+      RENDER_INTERVAL_MS,
+    );
     return () => {
       clearInterval(timer);
       end();
     };
   }, [path]);
-  return shownNow;
+  return displayed;
 }

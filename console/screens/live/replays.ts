@@ -1,11 +1,11 @@
-// Stored days played again: made, listened to, held, hurried, ended.
+// Replays of stored days: create, listen, pause, step and end.
 import { h, type JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { ask, pathOf } from '../../asking/ask.ts';
-import { useAsk, useDeed, useEvery } from '../../asking/useAsk.ts';
-import { number, time } from '../../showing/formats.ts';
-import { Badge, Card, Choice, Empty, Failed, shown, Text } from '../../showing/parts.ts';
-import { Table } from '../../showing/table.ts';
+import { callApi, apiPath } from '../../api/client.ts';
+import { useApi, useAction, useInterval } from '../../api/useApi.ts';
+import { number, time } from '../../components/formats.ts';
+import { Badge, Card, Choice, Empty, Failed, renderRequest, Text } from '../../components/parts.ts';
+import { Table } from '../../components/table.ts';
 import { REPLAYED } from './streamNames.ts';
 
 interface Replay {
@@ -21,34 +21,41 @@ interface ReplaysProps {
   readonly onListen: (path: string) => void;
 }
 
-const LOOK_MS = 2_000;
+const POLL_MS = 2_000;
 const SPEEDS = ['1', '10', '60', '600', 'max'].map(
-  (speed) => [speed, speed === 'max' ? 'as fast as it goes' : `${speed} ×`] as const,
+  (speed) => [speed, speed === 'max' ? 'as fast as possible' : `${speed} ×`] as const,
 );
 
-const speedOf = (speed: string): number | string => (speed === 'max' ? speed : Number(speed));
+const parseSpeed = (speed: string): number | string => (speed === 'max' ? speed : Number(speed));
 
 export function Replays({ onListen }: ReplaysProps): JSX.Element {
-  const asked = useAsk<readonly Replay[]>(pathOf(['replays']));
-  const { isBusy, problem, run } = useDeed();
-  const isPlaying = asked.answer?.value.some(({ state }) => state === 'playing') === true;
-  useEvery(LOOK_MS, isPlaying, asked.again);
+  const request = useApi<readonly Replay[]>(apiPath(['replays']));
+  const { isBusy, problem, run } = useAction();
+  const isPlaying = request.answer?.value.some(({ state }) => state === 'playing') === true;
+  useInterval(POLL_MS, isPlaying, request.reload);
   const act = (path: readonly string[], method: 'PATCH' | 'DELETE' | 'POST', json?: object): void =>
     run(async () => {
-      await ask(pathOf(['replays', ...path]), json === undefined ? { method } : { method, json });
-      asked.again();
+      await callApi(
+        apiPath(['replays', ...path]),
+        json === undefined ? { method } : { method, json },
+      );
+      request.reload();
     });
   return h(
     Card,
     { title: 'Replays of stored days', flush: true },
-    h('div', { class: 'body' }, h(ReplayForm, { isBusy, onMake: (json) => act([], 'POST', json) })),
+    h(
+      'div',
+      { class: 'body' },
+      h(ReplayForm, { isBusy, onCreate: (json) => act([], 'POST', json) }),
+    ),
     problem === undefined ? null : h(Failed, { problem }),
-    shown(asked, 'replays', (rows) =>
+    renderRequest(request, 'replays', (rows) =>
       rows.length === 0
         ? h(
             Empty,
-            { title: 'Nothing is played' },
-            'A replay is gone when the server ends; an account has five.',
+            { title: 'No replays' },
+            'Replays are lost when the server stops. An account can have five.',
           )
         : h(Table<Replay>, {
             label: 'Replays',
@@ -63,31 +70,37 @@ export function Replays({ onListen }: ReplaysProps): JSX.Element {
 
 interface FormProps {
   readonly isBusy: boolean;
-  readonly onMake: (json: object) => void;
+  readonly onCreate: (json: object) => void;
 }
 
-function ReplayForm({ isBusy, onMake }: FormProps): JSX.Element {
+function ReplayForm({ isBusy, onCreate }: FormProps): JSX.Element {
   const [symbols, setSymbols] = useState('');
   const [from, setFrom] = useState('');
   const [speed, setSpeed] = useState('60');
-  const make = (event: Event): void => {
+  const create = (event: Event): void => {
     event.preventDefault();
-    const named = symbols.split(/[\s,]+/).filter((one) => one !== '');
-    onMake({ symbols: named, from, speed: speedOf(speed), paused: true });
+    const symbolList = symbols.split(/[\s,]+/).filter((one) => one !== '');
+    onCreate({ symbols: symbolList, from, speed: parseSpeed(speed), paused: true });
   };
   return h(
     'form',
-    { class: 'form', onSubmit: make },
+    { class: 'form', onSubmit: create },
     h(Text, { label: 'Symbols to play', value: symbols, onText: setSymbols, required: true }),
     h(Text, { label: 'From day', type: 'date', value: from, onText: setFrom, required: true }),
     h(Choice, { label: 'Speed', value: speed, options: SPEEDS, onPick: setSpeed }),
-    h('button', { type: 'submit', disabled: isBusy }, 'Make a replay'),
+    h('button', { type: 'submit', disabled: isBusy }, 'Create a replay'),
   );
 }
 
 type OnAct = (replay: Replay, method: 'PATCH' | 'DELETE', json?: object) => void;
 
-function Deeds({ onAct, replay }: { readonly replay: Replay; readonly onAct: OnAct }): JSX.Element {
+function ReplayActions({
+  onAct,
+  replay,
+}: {
+  readonly replay: Replay;
+  readonly onAct: OnAct;
+}): JSX.Element {
   const other = replay.state === 'playing' ? 'paused' : 'playing';
   return h(
     'div',
@@ -100,7 +113,7 @@ function Deeds({ onAct, replay }: { readonly replay: Replay; readonly onAct: OnA
     h(
       'button',
       { class: 'small', onClick: () => onAct(replay, 'PATCH', { step: 10 }) },
-      '10 ticks on',
+      'Step 10 ticks',
     ),
     h('button', { class: 'small danger', onClick: () => onAct(replay, 'DELETE') }, 'End'),
   );
@@ -119,9 +132,9 @@ const columnsFor = (onListen: (path: string) => void, onAct: OnAct) => [
       fault === undefined ? null : ` ${fault}`,
     ],
   },
-  { title: 'Is at', class: 'nowrap', show: ({ atMs }: Replay) => time(atMs) },
+  { title: 'Position', class: 'nowrap', show: ({ atMs }: Replay) => time(atMs) },
   { title: 'Speed', isNumber: true, show: ({ speed }: Replay) => `${speed} ×` },
-  { title: 'Told', isNumber: true, show: ({ told }: Replay) => number(told) },
+  { title: 'Messages', isNumber: true, show: ({ told }: Replay) => number(told) },
   {
     title: 'Listen',
     show: ({ replayId }: Replay) =>
@@ -135,12 +148,12 @@ const columnsFor = (onListen: (path: string) => void, onAct: OnAct) => [
               key: name,
               class: 'small',
               'aria-label': `Listen to ${name} of ${replayId.slice(0, 8)}`,
-              onClick: () => onListen(pathOf(['replays', replayId, name])),
+              onClick: () => onListen(apiPath(['replays', replayId, name])),
             },
             name,
           ),
         ),
       ),
   },
-  { title: 'Do', show: (replay: Replay) => h(Deeds, { replay, onAct }) },
+  { title: 'Actions', show: (replay: Replay) => h(ReplayActions, { replay, onAct }) },
 ];

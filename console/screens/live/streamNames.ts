@@ -1,6 +1,6 @@
-// The streams that there are, as docs/guides/streams.md lists them.
+// Stream names and titles, as listed in docs/guides/streams.md.
 
-/** Stands for the records of a dataset, which a person names beside. */
+/** The stream of a dataset's records; the user enters the dataset. */
 export const DATASET = 'stream';
 
 export const STREAMS: readonly (readonly [name: string, title: string])[] = [
@@ -20,5 +20,5 @@ export const STREAMS: readonly (readonly [name: string, title: string])[] = [
   [DATASET, 'Records of a dataset'],
 ];
 
-/** Those that a replay plays. */
+/** Streams that a replay supports. */
 export const REPLAYED = ['stocksUS', 'last', 'tops', 'deep'] as const;

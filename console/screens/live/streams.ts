@@ -1,8 +1,8 @@
-// What happens, as it happens: any stream, its newest messages, and stored days played again.
+// Streams screen: the live messages of any stream, and replays of stored days.
 import { h, type JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { pathOf } from '../../asking/ask.ts';
-import { Card, Choice, Head, Text } from '../../showing/parts.ts';
+import { apiPath } from '../../api/client.ts';
+import { Card, Choice, Head, Text } from '../../components/parts.ts';
 import { Frames } from './frames.ts';
 import { Replays } from './replays.ts';
 import { DATASET, STREAMS } from './streamNames.ts';
@@ -22,14 +22,17 @@ export function Streams({ workspace }: StreamsProps): JSX.Element {
     const [space = '', id] = dataset.includes('.') ? dataset.split('.') : [workspace, dataset];
     setPath(
       isRecords
-        ? pathOf(['stream', space, id ?? ''], { keys: symbols.trim() })
-        : pathOf([name], { symbols: symbols.trim() }),
+        ? apiPath(['stream', space, id ?? ''], { keys: symbols.trim() })
+        : apiPath([name], { symbols: symbols.trim() }),
     );
   };
   return h(
     'div',
     null,
-    h(Head, { title: 'Streams', about: 'Each message that arrives costs as one of its stream.' }),
+    h(Head, {
+      title: 'Streams',
+      about: 'Each message received is charged at the weight of its stream.',
+    }),
     h(
       Card,
       { title: 'Listen' },
@@ -50,7 +53,7 @@ export function Streams({ workspace }: StreamsProps): JSX.Element {
           label: isRecords ? 'Keys' : 'Symbols',
           value: symbols,
           onText: setSymbols,
-          hint: 'With commas between. Empty: all of them.',
+          hint: `Separate ${isRecords ? 'keys' : 'symbols'} with commas; leave empty for all.`,
         }),
         h('button', { class: 'primary', type: 'submit' }, 'Connect'),
       ),

@@ -1,11 +1,11 @@
-// One job: its state, what it rejected, its log; ended or done again.
+// Screen of one job: state, rejected records, log, cancel and retry.
 import { h, type JSX } from 'preact';
-import { hasEnded, type Job, type LogLine } from '../../asking/answers.ts';
-import { ask, pathOf } from '../../asking/ask.ts';
-import { useAsk, useDeed } from '../../asking/useAsk.ts';
-import { go, hrefOf } from '../../routing/place.ts';
-import { plural } from '../../showing/formats.ts';
-import { Card, Empty, Failed, Head, shown } from '../../showing/parts.ts';
+import { hasEnded, type Job, type LogLine } from '../../api/answers.ts';
+import { callApi, apiPath } from '../../api/client.ts';
+import { useApi, useAction } from '../../api/useApi.ts';
+import { go, screenHref } from '../../routing/place.ts';
+import { plural } from '../../components/formats.ts';
+import { Card, Empty, Failed, Head, renderRequest } from '../../components/parts.ts';
 import { JobFacts, useJob } from './jobProgress.ts';
 import { Log } from './log.ts';
 
@@ -15,8 +15,8 @@ interface JobProps {
 }
 
 export function JobScreen({ jobId, workspace }: JobProps): JSX.Element {
-  const asked = useJob(workspace, jobId);
-  const job = asked.answer?.value;
+  const request = useJob(workspace, jobId);
+  const job = request.answer?.value;
   return h(
     'div',
     null,
@@ -24,9 +24,12 @@ export function JobScreen({ jobId, workspace }: JobProps): JSX.Element {
       Head,
       {
         title: `Job ${jobId.slice(0, 8)}`,
-        crumb: [h('a', { href: hrefOf(['jobs', workspace]) }, `Jobs of ${workspace}`), ' / job'],
+        crumb: [
+          h('a', { href: screenHref(['jobs', workspace]) }, `Jobs of ${workspace}`),
+          ' / job',
+        ],
       },
-      job === undefined ? null : h(Deeds, { job, again: asked.again }),
+      job === undefined ? null : h(JobActions, { job, reload: request.reload }),
     ),
     h(
       Card,
@@ -35,35 +38,39 @@ export function JobScreen({ jobId, workspace }: JobProps): JSX.Element {
         actions:
           job === undefined
             ? null
-            : h('a', { href: hrefOf(['datasets', workspace, job.datasetId]) }, 'See the dataset'),
+            : h(
+                'a',
+                { href: screenHref(['datasets', workspace, job.datasetId]) },
+                'Open the dataset',
+              ),
       },
-      job === undefined ? shown(asked, 'the job', () => null) : h(JobFacts, { job }),
+      job === undefined ? renderRequest(request, 'the job', () => null) : h(JobFacts, { job }),
     ),
     job === undefined || job.recordsInvalid === 0 ? null : h(Rejected, { job }),
     job === undefined ? null : h(JobLog, { key: job.status, job }),
   );
 }
 
-function Deeds({
-  again,
+function JobActions({
+  reload,
   job,
 }: {
   readonly job: Job;
-  readonly again: () => void;
+  readonly reload: () => void;
 }): JSX.Element | null {
-  const { isBusy, problem, run } = useDeed();
+  const { isBusy, problem, run } = useAction();
   const path = ['jobs', job.workspace, job.jobType, job.jobId];
-  const end = (): void =>
+  const cancel = (): void =>
     run(async () => {
-      await ask(pathOf([...path, 'cancel']));
-      again();
+      await callApi(apiPath([...path, 'cancel']));
+      reload();
     });
   const retry = (): void =>
     run(async () => {
-      const { value } = await ask<{ readonly jobId: string }>(pathOf([...path, 'retry']), {
+      const { value } = await callApi<{ readonly jobId: string }>(apiPath([...path, 'retry']), {
         method: 'POST',
       });
-      go(hrefOf(['jobs', job.workspace, value.jobId]));
+      go(screenHref(['jobs', job.workspace, value.jobId]));
     });
   return h(
     'div',
@@ -71,30 +78,30 @@ function Deeds({
     problem === undefined ? null : h(Failed, { problem }),
     hasEnded(job)
       ? null
-      : h('button', { class: 'danger', disabled: isBusy, onClick: end }, 'End it'),
+      : h('button', { class: 'danger', disabled: isBusy, onClick: cancel }, 'Cancel the job'),
     hasEnded(job) && job.sourceType !== 'UPLOAD'
-      ? h('button', { disabled: isBusy, onClick: retry }, 'Do it again')
+      ? h('button', { disabled: isBusy, onClick: retry }, 'Retry')
       : null,
   );
 }
 
-/** Lines of rejects that are shown; all of them are in the answer of the request below. */
-const REJECTS_SHOWN = 200;
+/** Maximum number of rejected records shown; the request below returns all. */
+const REJECTS_MAX = 200;
 
 function Rejected({ job }: { readonly job: Job }): JSX.Element {
-  const path = pathOf(['jobs', job.workspace, job.jobType, job.jobId, 'invalid-records-log']);
-  const asked = useAsk<string>(path);
+  const path = apiPath(['jobs', job.workspace, job.jobType, job.jobId, 'invalid-records-log']);
+  const request = useApi<string>(path);
   return h(
     Card,
     { title: `Rejected: ${plural(job.recordsInvalid, 'record')}` },
-    shown(asked, 'what was rejected', (text) =>
+    renderRequest(request, 'rejected records', (text) =>
       h(
         'pre',
         null,
         text
           .trimEnd()
           .split('\n')
-          .slice(0, REJECTS_SHOWN + 1)
+          .slice(0, REJECTS_MAX + 1)
           .join('\n'),
       ),
     ),
@@ -102,14 +109,14 @@ function Rejected({ job }: { readonly job: Job }): JSX.Element {
 }
 
 function JobLog({ job }: { readonly job: Job }): JSX.Element {
-  const asked = useAsk<readonly LogLine[]>(
-    pathOf(['logs', job.workspace], { jobId: job.jobId, period: '52w' }),
+  const request = useApi<readonly LogLine[]>(
+    apiPath(['logs', job.workspace], { jobId: job.jobId, period: '52w' }),
   );
   return h(
     Card,
     { title: 'Log', flush: true },
-    shown(asked, 'its log', (lines) =>
-      lines.length === 0 ? h(Empty, { title: 'Its log is not kept any more' }) : h(Log, { lines }),
+    renderRequest(request, 'its log', (lines) =>
+      lines.length === 0 ? h(Empty, { title: 'The log has expired' }) : h(Log, { lines }),
     ),
   );
 }

@@ -1,60 +1,60 @@
-// A job as it goes: looked at each second until it has ended.
+// Progress of a job, polled until it has finished.
 import { h, type JSX } from 'preact';
-import { hasEnded, type Job } from '../../asking/answers.ts';
-import { pathOf } from '../../asking/ask.ts';
-import { useAsk, useEvery } from '../../asking/useAsk.ts';
-import { hrefOf } from '../../routing/place.ts';
-import { bytes, duration, number } from '../../showing/formats.ts';
-import { Badge, Card, Facts, shown } from '../../showing/parts.ts';
+import { hasEnded, type Job } from '../../api/answers.ts';
+import { apiPath } from '../../api/client.ts';
+import { useApi, useInterval } from '../../api/useApi.ts';
+import { screenHref } from '../../routing/place.ts';
+import { bytes, duration, number } from '../../components/formats.ts';
+import { Badge, Card, Facts, renderRequest } from '../../components/parts.ts';
 
 interface ProgressProps {
   readonly workspace: string;
   readonly jobId: string;
 }
 
-const LOOK_MS = 700;
+const POLL_MS = 700;
 
-/** How a state is coloured. */
-export function toneOf(status: string): 'good' | 'bad' | 'warn' | 'accent' {
+/** Returns the badge colour of a job status. */
+export function statusTone(status: string): 'good' | 'bad' | 'warn' | 'accent' {
   if (/^(INGESTED|COMPLETED|SUCCE)/.test(status)) return 'good';
   if (/FAIL|ERROR|INVALID/.test(status)) return 'bad';
   return /CANCEL/.test(status) ? 'warn' : 'accent';
 }
 
-/** The job, asked again until it has ended. */
-export function useJob(workspace: string, jobId: string): ReturnType<typeof useAsk<Job>> {
-  const asked = useAsk<Job>(pathOf(['jobs', workspace, 'ingest', jobId]));
-  const job = asked.answer?.value;
-  useEvery(LOOK_MS, job !== undefined && !hasEnded(job), asked.again);
-  return asked;
+/** Requests the job repeatedly until it has finished. */
+export function useJob(workspace: string, jobId: string): ReturnType<typeof useApi<Job>> {
+  const request = useApi<Job>(apiPath(['jobs', workspace, 'ingest', jobId]));
+  const job = request.answer?.value;
+  useInterval(POLL_MS, job !== undefined && !hasEnded(job), request.reload);
+  return request;
 }
 
 export function JobProgress({ jobId, workspace }: ProgressProps): JSX.Element {
-  const asked = useJob(workspace, jobId);
-  const job = asked.answer?.value;
+  const request = useJob(workspace, jobId);
+  const job = request.answer?.value;
   return h(
     Card,
     {
-      title: 'The load',
-      actions: h('a', { href: hrefOf(['jobs', workspace, jobId]) }, 'Its job and log'),
+      title: 'Load',
+      actions: h('a', { href: screenHref(['jobs', workspace, jobId]) }, 'Job and log'),
     },
-    job === undefined ? shown(asked, 'the job', () => null) : h(JobFacts, { job }),
+    job === undefined ? renderRequest(request, 'the job', () => null) : h(JobFacts, { job }),
     job?.status === 'INGESTED'
       ? h(
           'div',
           { class: 'row-of', style: { marginTop: '14px' } },
           h(
             'a',
-            { class: 'button primary', href: hrefOf(['datasets', workspace, job.datasetId]) },
-            `See ${job.datasetId}`,
+            { class: 'button primary', href: screenHref(['datasets', workspace, job.datasetId]) },
+            `Open ${job.datasetId}`,
           ),
           h(
             'a',
             {
               class: 'button',
-              href: hrefOf(['datasets', workspace, job.datasetId], { tab: 'chart' }),
+              href: screenHref(['datasets', workspace, job.datasetId], { tab: 'chart' }),
             },
-            'Chart it',
+            'Chart',
           ),
         )
       : null,
@@ -68,7 +68,7 @@ export const JobFacts = ({ job }: { readonly job: Job }): JSX.Element =>
     h(
       'div',
       { class: 'row-of', role: 'status' },
-      h(Badge, { text: job.status, tone: toneOf(job.status) }),
+      h(Badge, { text: job.status, tone: statusTone(job.status) }),
       hasEnded(job)
         ? null
         : h('progress', {
@@ -85,7 +85,7 @@ export const JobFacts = ({ job }: { readonly job: Job }): JSX.Element =>
       : h(
           'div',
           { class: 'notice bad', role: 'alert' },
-          h('strong', null, 'Why it failed'),
+          h('strong', null, 'The job failed'),
           job.error,
         ),
     h(Facts, {
@@ -98,7 +98,7 @@ export const JobFacts = ({ job }: { readonly job: Job }): JSX.Element =>
         ['Rejected', number(job.rejected)],
         ['Quarantined', number(job.recordsQuarantined)],
         ['Size', bytes(job.bytes)],
-        ['Took', job.duration === null ? '–' : duration(job.duration)],
+        ['Duration', job.duration === null ? '–' : duration(job.duration)],
       ],
     }),
     job.notes.length === 0

@@ -1,32 +1,34 @@
-// The jobs of a workspace as they go, and its log.
+// Jobs screen: the jobs of a workspace with their progress, and the workspace log.
 import { h, type JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { hasEnded, type Job, type LogLine } from '../../asking/answers.ts';
-import { pathOf } from '../../asking/ask.ts';
-import { useAsk, useEvery } from '../../asking/useAsk.ts';
-import { hrefOf } from '../../routing/place.ts';
-import { duration, number, time } from '../../showing/formats.ts';
-import { Badge, Card, Choice, Empty, Head, shown } from '../../showing/parts.ts';
-import { Table } from '../../showing/table.ts';
-import { toneOf } from './jobProgress.ts';
+import { hasEnded, type Job, type LogLine } from '../../api/answers.ts';
+import { apiPath } from '../../api/client.ts';
+import { useApi, useInterval } from '../../api/useApi.ts';
+import { screenHref } from '../../routing/place.ts';
+import { duration, number, time } from '../../components/formats.ts';
+import { Badge, Card, Choice, Empty, Head, renderRequest } from '../../components/parts.ts';
+import { Table } from '../../components/table.ts';
+import { statusTone } from './jobProgress.ts';
 import { Log } from './log.ts';
 
-const SHOWN = 100;
-const LOOK_MS = 1_500;
+const JOBS_MAX = 100;
+const POLL_MS = 1_500;
 const LOG_LINES = 300;
 
 export function Jobs({ workspace }: { readonly workspace: string }): JSX.Element {
-  const asked = useAsk<readonly Job[]>(pathOf(['jobs', workspace, 'ingest'], { last: SHOWN }));
-  const isRunning = asked.answer?.value.some((job) => !hasEnded(job)) === true;
-  useEvery(LOOK_MS, isRunning, asked.again);
+  const request = useApi<readonly Job[]>(
+    apiPath(['jobs', workspace, 'ingest'], { last: JOBS_MAX }),
+  );
+  const isRunning = request.answer?.value.some((job) => !hasEnded(job)) === true;
+  useInterval(POLL_MS, isRunning, request.reload);
   return h(
     'div',
     null,
-    h(Head, { title: 'Jobs and logs' }, h('button', { onClick: asked.again }, 'Refresh')),
+    h(Head, { title: 'Jobs and logs' }, h('button', { onClick: request.reload }, 'Refresh')),
     h(
       Card,
-      { title: `Jobs, the newest ${SHOWN}`, flush: true },
-      shown(asked, 'jobs', (jobs) =>
+      { title: `Latest ${JOBS_MAX} jobs`, flush: true },
+      renderRequest(request, 'jobs', (jobs) =>
         jobs.length === 0
           ? h(
               Empty,
@@ -35,7 +37,7 @@ export function Jobs({ workspace }: { readonly workspace: string }): JSX.Element
               h(
                 'div',
                 { class: 'row-of' },
-                h('a', { class: 'button', href: hrefOf(['load', workspace]) }, 'Load a file'),
+                h('a', { class: 'button', href: screenHref(['load', workspace]) }, 'Load a file'),
               ),
             )
           : h(Table<Job>, { label: 'Jobs', rows: jobs, columns: COLUMNS }),
@@ -50,31 +52,31 @@ const COLUMNS = [
     title: 'Job',
     isHead: true,
     show: ({ jobId, workspace }: Job) =>
-      h('a', { href: hrefOf(['jobs', workspace, jobId]) }, jobId.slice(0, 8)),
+      h('a', { href: screenHref(['jobs', workspace, jobId]) }, jobId.slice(0, 8)),
   },
   {
     title: 'State',
     show: ({ progress, status, ...job }: Job) => [
-      h(Badge, { text: status, tone: toneOf(status) }),
+      h(Badge, { text: status, tone: statusTone(status) }),
       job.finished === null && status !== 'INGESTED' ? ` ${Math.round(progress)} %` : '',
     ],
   },
   {
     title: 'Dataset',
     show: ({ datasetId, workspace }: Job) =>
-      h('a', { href: hrefOf(['datasets', workspace, datasetId]) }, datasetId),
+      h('a', { href: screenHref(['datasets', workspace, datasetId]) }, datasetId),
   },
   { title: 'From', class: 'soft', show: ({ sourceType }: Job) => sourceType.toLowerCase() },
-  { title: 'Taken', isNumber: true, show: ({ recordsIngested }: Job) => number(recordsIngested) },
+  { title: 'Loaded', isNumber: true, show: ({ recordsIngested }: Job) => number(recordsIngested) },
   { title: 'Rejected', isNumber: true, show: ({ recordsInvalid }: Job) => number(recordsInvalid) },
   {
-    title: 'Took',
+    title: 'Duration',
     isNumber: true,
     show: ({ duration: ms }: Job) => (ms === null ? '–' : duration(ms)),
   },
-  { title: 'Began', class: 'nowrap soft', show: ({ created }: Job) => time(created) },
+  { title: 'Created', class: 'nowrap soft', show: ({ created }: Job) => time(created) },
   {
-    title: 'Why',
+    title: 'Reason',
     class: 'soft',
     show: ({ error }: Job) => h('div', { class: 'clip' }, error ?? ''),
   },
@@ -88,7 +90,9 @@ const LEVELS = [
 
 function WorkspaceLog({ workspace }: { readonly workspace: string }): JSX.Element {
   const [level, setLevel] = useState<string>(LEVELS[0][0]);
-  const asked = useAsk<readonly LogLine[]>(pathOf(['logs', workspace], { level, last: LOG_LINES }));
+  const request = useApi<readonly LogLine[]>(
+    apiPath(['logs', workspace], { level, last: LOG_LINES }),
+  );
   return h(
     Card,
     {
@@ -96,9 +100,9 @@ function WorkspaceLog({ workspace }: { readonly workspace: string }): JSX.Elemen
       flush: true,
       actions: [
         h(Choice, { label: 'Show', value: level, options: LEVELS, onPick: setLevel }),
-        h('button', { class: 'small', onClick: asked.again }, 'Refresh'),
+        h('button', { class: 'small', onClick: request.reload }, 'Refresh'),
       ],
     },
-    shown(asked, 'the log', (lines) => h(Log, { lines, workspace })),
+    renderRequest(request, 'the log', (lines) => h(Log, { lines, workspace })),
   );
 }

@@ -1,14 +1,14 @@
-// A file into a dataset: dropped or picked, looked at without a change, then loaded, with its job beside.
+// Load screen: choose a file, preview it with a dry run, load it, and follow its job.
 import { h, type JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
-import { ask, pathOf } from '../../asking/ask.ts';
-import { useDeed } from '../../asking/useAsk.ts';
-import { bytes } from '../../showing/formats.ts';
-import { Card, Choice, Failed, Head, Text } from '../../showing/parts.ts';
+import { callApi, apiPath } from '../../api/client.ts';
+import { useAction } from '../../api/useApi.ts';
+import { bytes } from '../../components/formats.ts';
+import { Card, Choice, Failed, Head, Text } from '../../components/parts.ts';
 import { JobProgress } from './jobProgress.ts';
 import { type DryRun, Preview } from './preview.ts';
 
-interface Chosen {
+interface Selection {
   readonly file: File;
   readonly dataset: string;
 }
@@ -17,12 +17,12 @@ const HANDLING = [
   ['', 'replace the stored record on a declared index; otherwise keep every record'],
   ['keep-first', 'keep the stored record'],
   ['reject', 'reject the record of the file'],
-  ['skip-identical', 'leave out records that are stored already'],
-  ['keep-all', 'keep every record, also of a file that was loaded before'],
+  ['skip-identical', 'skip records that are already stored'],
+  ['keep-all', 'keep every record, even of a file that was loaded before'],
 ] as const;
 
-/** What a file is called, as a dataset is named. */
-const nameFor = (file: string): string =>
+/** Derives a dataset name from a file name. */
+const toDatasetName = (file: string): string =>
   (file.split('.')[0] ?? '')
     .split(/\W/)
     .filter((word) => word !== '')
@@ -31,38 +31,38 @@ const nameFor = (file: string): string =>
     .slice(0, 128) || 'DATA';
 
 export function Load({ workspace }: { readonly workspace: string }): JSX.Element {
-  const [chosen, setChosen] = useState<Chosen | undefined>(undefined);
+  const [selection, setSelection] = useState<Selection | undefined>(undefined);
   const [handling, setHandling] = useState<string>(HANDLING[0][0]);
   const [preview, setPreview] = useState<DryRun | undefined>(undefined);
   const [jobId, setJobId] = useState<string | undefined>(undefined);
-  const { isBusy, problem, run } = useDeed();
+  const { isBusy, problem, run } = useAction();
   const path = (dataset: string, more: object): string =>
-    pathOf(['data', workspace, dataset], {
+    apiPath(['data', workspace, dataset], {
       ...(handling === '' ? {} : { duplicates: handling }),
       ...more,
     });
-  const look = (next: Chosen): void => {
-    setChosen(next);
+  const requestPreview = (next: Selection): void => {
+    setSelection(next);
     setPreview(undefined);
     setJobId(undefined);
     run(async () => {
-      const question = { method: 'POST', file: next.file } as const;
-      const { value } = await ask<DryRun>(path(next.dataset, { dryRun: true }), question);
+      const options = { method: 'POST', file: next.file } as const;
+      const { value } = await callApi<DryRun>(path(next.dataset, { dryRun: true }), options);
       setPreview(value);
     });
   };
-  // What was looked at is not what would be loaded any more.
-  const choose = (next: Chosen): void => {
-    setChosen(next);
+  // A changed selection invalidates the preview.
+  const choose = (next: Selection): void => {
+    setSelection(next);
     setPreview(undefined);
   };
   const handle = (next: string): void => {
     setHandling(next);
     setPreview(undefined);
   };
-  const load = ({ dataset, file }: Chosen): void =>
+  const load = ({ dataset, file }: Selection): void =>
     run(async () => {
-      const { value } = await ask<{ readonly jobId: string }>(path(dataset, {}), {
+      const { value } = await callApi<{ readonly jobId: string }>(path(dataset, {}), {
         method: 'POST',
         file,
       });
@@ -72,20 +72,20 @@ export function Load({ workspace }: { readonly workspace: string }): JSX.Element
     'div',
     null,
     h(Head, { title: 'Load a file', about: ABOUT }),
-    h(Drop, { onFile: (file) => look({ file, dataset: nameFor(file.name) }) }),
+    h(Drop, { onFile: (file) => requestPreview({ file, dataset: toDatasetName(file.name) }) }),
     h('div', { style: { height: '16px' } }),
-    chosen === undefined
+    selection === undefined
       ? null
-      : h(ChosenFile, {
-          chosen,
+      : h(SelectedFile, {
+          selection,
           handling,
           isBusy,
           onHandling: handle,
           onChange: choose,
           isReady:
             !isBusy && jobId === undefined && preview !== undefined && preview.error === null,
-          onLook: () => look(chosen),
-          onLoad: () => load(chosen),
+          onPreview: () => requestPreview(selection),
+          onLoad: () => load(selection),
         }),
     problem === undefined ? null : h(Failed, { problem }),
     jobId === undefined ? null : h(JobProgress, { workspace, jobId }),
@@ -94,42 +94,46 @@ export function Load({ workspace }: { readonly workspace: string }): JSX.Element
 }
 
 const ABOUT =
-  'CSV, JSON, JSON lines, Parquet or Arrow, also packed. It is looked at first, and nothing changes ' +
+  'CSV, JSON, JSON lines, Parquet or Arrow, also compressed. You see a preview first; nothing changes ' +
   'until you load it.';
 
-interface ChosenProps {
-  readonly chosen: Chosen;
+interface SelectedFileProps {
+  readonly selection: Selection;
   readonly handling: string;
   readonly isBusy: boolean;
   readonly isReady: boolean;
   readonly onHandling: (handling: string) => void;
-  readonly onChange: (chosen: Chosen) => void;
-  readonly onLook: () => void;
+  readonly onChange: (selection: Selection) => void;
+  readonly onPreview: () => void;
   readonly onLoad: () => void;
 }
 
-function ChosenFile(props: ChosenProps): JSX.Element {
-  const { chosen, handling, isBusy, isReady, onChange, onHandling, onLoad, onLook } = props;
+function SelectedFile(props: SelectedFileProps): JSX.Element {
+  const { selection, handling, isBusy, isReady, onChange, onHandling, onLoad, onPreview } = props;
   const submit = (event: Event): void => {
     event.preventDefault();
-    onLook();
+    onPreview();
   };
   return h(
     Card,
     {
-      title: `${chosen.file.name}, ${bytes(chosen.file.size)}`,
-      actions: h('button', { class: 'primary', disabled: !isReady, onClick: onLoad }, 'Load it'),
+      title: `${selection.file.name}, ${bytes(selection.file.size)}`,
+      actions: h(
+        'button',
+        { class: 'primary', disabled: !isReady, onClick: onLoad },
+        'Load the file',
+      ),
     },
     h(
       'form',
       { class: 'form', onSubmit: submit },
       h(Text, {
         label: 'Dataset',
-        value: chosen.dataset,
+        value: selection.dataset,
         required: true,
         onText: (dataset) =>
           onChange({
-            ...chosen,
+            ...selection,
             dataset: dataset.trim(),
           }),
       }),
@@ -139,7 +143,11 @@ function ChosenFile(props: ChosenProps): JSX.Element {
         options: HANDLING,
         onPick: onHandling,
       }),
-      h('button', { type: 'submit', disabled: isBusy }, isBusy ? 'Looking …' : 'Look again'),
+      h(
+        'button',
+        { type: 'submit', disabled: isBusy },
+        isBusy ? 'Loading the preview …' : 'Preview again',
+      ),
     ),
   );
 }
@@ -147,18 +155,18 @@ function ChosenFile(props: ChosenProps): JSX.Element {
 function Drop({ onFile }: { readonly onFile: (file: File) => void }): JSX.Element {
   const [isOver, setOver] = useState(false);
   const input = useRef<HTMLInputElement>(null);
-  const over = (event: DragEvent, is: boolean): void => {
+  const setDragOver = (event: DragEvent, isInside: boolean): void => {
     event.preventDefault();
-    setOver(is);
+    setOver(isInside);
   };
   return h(
     'div',
     {
       class: `drop ${isOver ? 'over' : ''}`,
-      onDragOver: (event: DragEvent) => over(event, true),
-      onDragLeave: (event: DragEvent) => over(event, false),
+      onDragOver: (event: DragEvent) => setDragOver(event, true),
+      onDragLeave: (event: DragEvent) => setDragOver(event, false),
       onDrop: (event: DragEvent) => {
-        over(event, false);
+        setDragOver(event, false);
         const file = event.dataTransfer?.files[0];
         if (file !== undefined) onFile(file);
       },
@@ -175,6 +183,6 @@ function Drop({ onFile }: { readonly onFile: (file: File) => void }): JSX.Elemen
         if (file !== undefined) onFile(file);
       },
     }),
-    h('button', { class: 'primary', onClick: () => input.current?.click() }, 'Pick a file'),
+    h('button', { class: 'primary', onClick: () => input.current?.click() }, 'Choose a file'),
   );
 }

@@ -1,16 +1,16 @@
-// Lines of a log, as text.
+// Renders log lines.
 import { h, type JSX } from 'preact';
-import type { LogLine } from '../../asking/answers.ts';
-import { hrefOf } from '../../routing/place.ts';
-import { time } from '../../showing/formats.ts';
-import { Badge, Empty } from '../../showing/parts.ts';
+import type { LogLine } from '../../api/answers.ts';
+import { screenHref } from '../../routing/place.ts';
+import { time } from '../../components/formats.ts';
+import { Badge, Empty } from '../../components/parts.ts';
 
 interface LogProps {
   readonly lines: readonly LogLine[];
   readonly workspace?: string;
 }
 
-const toneOf = (severity: string): 'bad' | 'warn' | '' =>
+const severityTone = (severity: string): 'bad' | 'warn' | '' =>
   severity === 'error' ? 'bad' : severity === 'warn' ? 'warn' : '';
 
 export const Log = ({ lines, workspace }: LogProps): JSX.Element =>
@@ -24,14 +24,17 @@ export const Log = ({ lines, workspace }: LogProps): JSX.Element =>
             'li',
             { key: index },
             h('span', { class: 'soft nowrap' }, time(timestamp)),
-            h(Badge, { text: severity, tone: toneOf(severity) }),
+            h(Badge, { text: severity, tone: severityTone(severity) }),
             h(
               'span',
               null,
               message,
               workspace === undefined || jobId === null
                 ? null
-                : [' ', h('a', { href: hrefOf(['jobs', workspace, jobId]) }, jobId.slice(0, 8))],
+                : [
+                    ' ',
+                    h('a', { href: screenHref(['jobs', workspace, jobId]) }, jobId.slice(0, 8)),
+                  ],
             ),
           ),
         ),

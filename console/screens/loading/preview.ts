@@ -1,10 +1,10 @@
-// What a load would do: which types and why, what would be rejected, the first records.
+// Preview of a load from its dry run: types and reasons, rejected records, first records.
 import { h, type JSX } from 'preact';
-import { typeText } from '../../asking/answers.ts';
-import { bytes, number, plural } from '../../showing/formats.ts';
-import { Badge, Card, Facts } from '../../showing/parts.ts';
-import { type Row, Sheet } from '../../showing/sheet.ts';
-import { Table } from '../../showing/table.ts';
+import { typeText } from '../../api/answers.ts';
+import { bytes, number, plural } from '../../components/formats.ts';
+import { Badge, Card, Facts } from '../../components/parts.ts';
+import { type Row, Sheet } from '../../components/sheet.ts';
+import { Table } from '../../components/table.ts';
 
 export interface DryRun {
   readonly datasetId: string;
@@ -42,7 +42,7 @@ export function Preview({ preview }: { readonly preview: DryRun }): JSX.Element 
       : h(
           'div',
           { class: 'notice bad', role: 'alert' },
-          h('strong', null, 'It would not be loaded'),
+          h('strong', null, 'The file cannot be loaded'),
           error,
         ),
     h(Effects, { preview }),
@@ -60,7 +60,7 @@ export function Preview({ preview }: { readonly preview: DryRun }): JSX.Element 
               rows: invalidRecords,
               columns: [
                 { title: 'Line', isHead: true, isNumber: true, show: ({ line }) => line },
-                { title: 'Why', show: ({ error: why }) => why },
+                { title: 'Reason', show: ({ error: reason }) => reason },
               ],
             }),
           ),
@@ -79,14 +79,14 @@ function Effects({ preview }: { readonly preview: DryRun }): JSX.Element {
   const { datasetId, exists, notes } = preview;
   return h(
     Card,
-    { title: exists ? `What it would change in ${datasetId}` : `${datasetId} would be made` },
+    { title: exists ? `Changes to ${datasetId}` : `New dataset ${datasetId}` },
     h(
       'div',
       { class: 'stack' },
       h(Facts, {
         of: [
           ['Records read', number(preview.recordsValidated + preview.recordsInvalid)],
-          ['Would be taken', number(preview.recordsIngested)],
+          ['Records to load', number(preview.recordsIngested)],
           ['Rejected', number(preview.recordsInvalid)],
           ['Duplicate', number(preview.recordsDuplicate)],
           ['To quarantine', number(preview.recordsQuarantined)],
@@ -96,7 +96,7 @@ function Effects({ preview }: { readonly preview: DryRun }): JSX.Element {
       h(
         'div',
         null,
-        h('h3', null, 'Why'),
+        h('h3', null, 'Notes'),
         h(
           'ul',
           { class: 'small' },
@@ -135,20 +135,20 @@ function Types({ preview }: { readonly preview: DryRun }): JSX.Element {
 
 function Changes({ preview }: { readonly preview: DryRun }): JSX.Element | null {
   const { added, leftOut, widened } = preview.schemaChanges;
-  const told = [
+  const changes = [
     ...Object.keys(added).map((name) => `adds column ${name}`),
     ...Object.keys(widened).map((name) => `widens the type of ${name}`),
-    ...leftOut.map((name) => `leaves out ${name}`),
+    ...leftOut.map((name) => `omits column ${name}`),
   ];
-  if (!preview.exists || told.length === 0) return null;
+  if (!preview.exists || changes.length === 0) return null;
   return h(
     'div',
     null,
-    h('h3', null, 'Changes of the schema'),
+    h('h3', null, 'Schema changes'),
     h(
       'ul',
       null,
-      told.map((one) => h('li', { key: one }, one)),
+      changes.map((one) => h('li', { key: one }, one)),
     ),
   );
 }

@@ -1,11 +1,11 @@
-// The company of a symbol, and what it paid and split.
+// Company, dividends and splits of a symbol.
 import { h, type JSX } from 'preact';
-import { pathOf } from '../../asking/ask.ts';
-import { useAsk } from '../../asking/useAsk.ts';
-import { cell, number } from '../../showing/formats.ts';
-import { Card, Empty, Facts, shown } from '../../showing/parts.ts';
-import type { Row } from '../../showing/sheet.ts';
-import { Table } from '../../showing/table.ts';
+import { apiPath } from '../../api/client.ts';
+import { useApi } from '../../api/useApi.ts';
+import { cell, number } from '../../components/formats.ts';
+import { Card, Empty, Facts, renderRequest } from '../../components/parts.ts';
+import type { Row } from '../../components/sheet.ts';
+import { Table } from '../../components/table.ts';
 
 interface SymbolProps {
   readonly symbol: string;
@@ -23,20 +23,20 @@ const FACTS = [
 ] as const;
 
 export function Company({ symbol }: SymbolProps): JSX.Element {
-  const asked = useAsk<Row>(pathOf(['stock', symbol, 'company']));
+  const request = useApi<Row>(apiPath(['stock', symbol, 'company']));
   return h(
     Card,
     { title: 'Company' },
-    shown(asked, 'the company', (company) =>
+    renderRequest(request, 'the company', (company) =>
       Object.keys(company).length === 0
-        ? h(Empty, { title: 'Nothing is known of it' }, 'Load records into COMPANY of CORE.')
+        ? h(Empty, { title: 'No company data' }, 'Load records into CORE.COMPANY.')
         : h(
             'div',
             { class: 'stack' },
             h('p', { style: { maxWidth: '78ch' } }, cell(company['description']) ?? ''),
             h(Facts, {
               of: FACTS.filter(([, name]) => company[name] != null).map(
-                ([title, name]) => [title, factOf(company[name])] as const,
+                ([title, name]) => [title, factText(company[name])] as const,
               ),
             }),
           ),
@@ -44,22 +44,22 @@ export function Company({ symbol }: SymbolProps): JSX.Element {
   );
 }
 
-const factOf = (value: unknown): string =>
+const factText = (value: unknown): string =>
   typeof value === 'number' ? number(value) : (cell(value) ?? '');
 
-const SHOWN = 20;
+const ROWS_MAX = 20;
 
 export function Actions({ symbol }: SymbolProps): JSX.Element {
   return h(
     'div',
     { class: 'halves' },
-    h(Happened, {
+    h(ActionTable, {
       symbol,
       title: 'Dividends',
       type: 'dividends',
       columns: ['exDate', 'amount', 'currency', 'paymentDate', 'flag'],
     }),
-    h(Happened, {
+    h(ActionTable, {
       symbol,
       title: 'Splits',
       type: 'splits',
@@ -68,23 +68,23 @@ export function Actions({ symbol }: SymbolProps): JSX.Element {
   );
 }
 
-interface HappenedProps extends SymbolProps {
+interface ActionTableProps extends SymbolProps {
   readonly title: string;
   readonly type: string;
   readonly columns: readonly string[];
 }
 
-function Happened({ columns, symbol, title, type }: HappenedProps): JSX.Element {
-  const asked = useAsk<readonly Row[]>(pathOf(['stock', symbol, type, '5y']));
+function ActionTable({ columns, symbol, title, type }: ActionTableProps): JSX.Element {
+  const request = useApi<readonly Row[]>(apiPath(['stock', symbol, type, '5y']));
   return h(
     Card,
     { title: `${title}, 5 years`, flush: true },
-    shown(asked, title.toLowerCase(), (rows) =>
+    renderRequest(request, title.toLowerCase(), (rows) =>
       rows.length === 0
         ? h(Empty, { title: 'None' })
         : h(Table<Row>, {
             label: title,
-            rows: rows.slice(0, SHOWN),
+            rows: rows.slice(0, ROWS_MAX),
             columns: columns.map((name, index) => ({
               title: name,
               isHead: index === 0,

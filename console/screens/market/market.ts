@@ -1,15 +1,15 @@
-// A symbol: what it costs now, its chart, its company, its dividends and splits.
+// Market screen: symbol search, and the quote, chart, company, dividends and splits of one symbol.
 import { h, type JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import { pathOf } from '../../asking/ask.ts';
-import { useAsk } from '../../asking/useAsk.ts';
-import { candlesOf, ohlcOf, secondsOf } from '../../showing/points.ts';
-import { go, hrefOf, restate } from '../../routing/place.ts';
-import { Chart } from '../../showing/chart.ts';
-import { plural } from '../../showing/formats.ts';
-import { Card, Choice, Empty, Head, shown } from '../../showing/parts.ts';
-import type { Row } from '../../showing/sheet.ts';
-import { Table } from '../../showing/table.ts';
+import { apiPath } from '../../api/client.ts';
+import { useApi } from '../../api/useApi.ts';
+import { toCandles, findOhlc, toSeconds } from '../../components/points.ts';
+import { go, screenHref, replaceQuery } from '../../routing/place.ts';
+import { Chart } from '../../components/chart.ts';
+import { plural } from '../../components/formats.ts';
+import { Card, Choice, Empty, Head, renderRequest } from '../../components/parts.ts';
+import type { Row } from '../../components/sheet.ts';
+import { Table } from '../../components/table.ts';
 import { Actions, Company } from './company.ts';
 import { Quote } from './quote.ts';
 
@@ -23,11 +23,11 @@ export function Market({ query, symbol }: MarketProps): JSX.Element {
   const search = (event: Event): void => {
     const { value } = event.target as HTMLInputElement;
     setWords(value);
-    if (symbol === undefined) restate({ search: value });
+    if (symbol === undefined) replaceQuery({ search: value });
   };
   const open = (event: Event): void => {
     event.preventDefault();
-    if (symbol !== undefined) go(hrefOf(['market'], { search: words.trim() }));
+    if (symbol !== undefined) go(screenHref(['market'], { search: words.trim() }));
   };
   return h(
     'div',
@@ -36,7 +36,10 @@ export function Market({ query, symbol }: MarketProps): JSX.Element {
       Head,
       symbol === undefined
         ? { title: 'Market' }
-        : { title: symbol, crumb: [h('a', { href: hrefOf(['market']) }, 'Market'), ' / symbol'] },
+        : {
+            title: symbol,
+            crumb: [h('a', { href: screenHref(['market']) }, 'Market'), ' / symbol'],
+          },
       h(
         'form',
         { role: 'search', onSubmit: open },
@@ -50,7 +53,7 @@ export function Market({ query, symbol }: MarketProps): JSX.Element {
         }),
       ),
     ),
-    symbol === undefined ? h(Found, { words }) : h(SymbolScreen, { symbol, query }),
+    symbol === undefined ? h(SearchResults, { words }) : h(SymbolScreen, { symbol, query }),
   );
 }
 
@@ -63,66 +66,66 @@ interface Security {
   readonly currency: string | null;
 }
 
-function Found({ words }: { readonly words: string }): JSX.Element {
+function SearchResults({ words }: { readonly words: string }): JSX.Element {
   const text = words.trim();
-  const asked = useAsk<readonly Security[]>(text === '' ? undefined : pathOf(['search', text]));
-  const active = useAsk<readonly Row[]>(
-    text === '' ? pathOf(['stock', 'market', 'list', 'mostactive'], { listLimit: 10 }) : undefined,
+  const request = useApi<readonly Security[]>(text === '' ? undefined : apiPath(['search', text]));
+  const active = useApi<readonly Row[]>(
+    text === '' ? apiPath(['stock', 'market', 'list', 'mostactive'], { listLimit: 10 }) : undefined,
   );
   if (text === '') {
     return h(
       Card,
       { title: 'Most traded', flush: true },
-      shown(active, 'the most traded', (rows) =>
+      renderRequest(active, 'the most traded', (rows) =>
         rows.length === 0
           ? h(
               Empty,
               { title: 'No market data yet' },
-              'Load daily prices into CORE, and quotes, charts and key figures come of them.',
+              'Load daily prices into CORE to get quotes, charts and key figures.',
             )
-          : h(Table<Row>, { label: 'Most traded', rows, columns: QUOTED }),
+          : h(Table<Row>, { label: 'Most traded', rows, columns: QUOTE_COLUMNS }),
       ),
     );
   }
   return h(
     Card,
-    { title: 'Found', flush: true },
-    shown(asked, 'what was found', (rows) =>
+    { title: 'Search results', flush: true },
+    renderRequest(request, 'search results', (rows) =>
       rows.length === 0
         ? h(
             Empty,
-            { title: `Nothing is called ${text}` },
+            { title: `No results for ${text}` },
             'Search by the beginning of a symbol or name.',
           )
-        : h(Table<Security>, { label: 'Securities', rows, columns: LISTED }),
+        : h(Table<Security>, { label: 'Securities', rows, columns: SECURITY_COLUMNS }),
     ),
   );
 }
 
-const linked = (symbol: string): JSX.Element =>
-  h('a', { href: hrefOf(['market', symbol]) }, symbol);
+const symbolLink = (symbol: string): JSX.Element =>
+  h('a', { href: screenHref(['market', symbol]) }, symbol);
 
-const LISTED = [
-  { title: 'Symbol', isHead: true, show: ({ symbol }: Security) => linked(symbol) },
+const SECURITY_COLUMNS = [
+  { title: 'Symbol', isHead: true, show: ({ symbol }: Security) => symbolLink(symbol) },
   { title: 'Name', show: ({ securityName }: Security) => securityName },
   { title: 'Exchange', class: 'soft', show: ({ exchange }: Security) => exchange },
   { title: 'Sector', class: 'soft', show: ({ sector }: Security) => sector ?? '' },
   { title: 'Currency', class: 'soft', show: ({ currency }: Security) => currency ?? '' },
 ];
 
-const QUOTED = [
-  { title: 'Symbol', isHead: true, show: (row: Row) => linked(String(row['symbol'])) },
+const QUOTE_COLUMNS = [
+  { title: 'Symbol', isHead: true, show: (row: Row) => symbolLink(String(row['symbol'])) },
   { title: 'Name', show: (row: Row) => String(row['companyName'] ?? '') },
-  { title: 'Price', isNumber: true, show: (row: Row) => told(row['latestPrice']) },
-  { title: 'Change', isNumber: true, show: (row: Row) => changeOf(row['changePercent']) },
-  { title: 'Volume', isNumber: true, show: (row: Row) => told(row['latestVolume']) },
+  { title: 'Price', isNumber: true, show: (row: Row) => numberText(row['latestPrice']) },
+  { title: 'Change', isNumber: true, show: (row: Row) => changeText(row['changePercent']) },
+  { title: 'Volume', isNumber: true, show: (row: Row) => numberText(row['latestVolume']) },
 ];
 
-const told = (value: unknown): string =>
+const numberText = (value: unknown): string =>
   typeof value === 'number' ? value.toLocaleString('en-US') : '–';
 
-/** A share with its sign, and coloured. */
-const changeOf = (value: unknown): JSX.Element | string =>
+/** Formats a change in percent with sign and colour. */
+const changeText = (value: unknown): JSX.Element | string =>
   typeof value === 'number'
     ? h(
         'span',
@@ -141,37 +144,37 @@ function SymbolScreen({
   readonly query: URLSearchParams;
 }): JSX.Element {
   const range = query.get('range') ?? '6m';
-  const quote = useAsk<Row>(pathOf(['stock', symbol, 'quote']));
-  const asked = useAsk<readonly Row[]>(pathOf(['stock', symbol, 'chart', range]));
+  const quote = useApi<Row>(apiPath(['stock', symbol, 'quote']));
+  const request = useApi<readonly Row[]>(apiPath(['stock', symbol, 'chart', range]));
   if (quote.problem?.status === 404) {
     return h(
       Card,
       { title: quote.problem.message, flush: true },
       h(
         Empty,
-        { title: `Nothing is called ${symbol}` },
-        'Search above by a part of its symbol or name, or load its days into CORE.',
+        { title: `Unknown symbol ${symbol}` },
+        'Search above by part of its symbol or name, or load its daily prices into CORE.',
       ),
     );
   }
   return h(
     'div',
     null,
-    h(Quote, { asked: quote }),
+    h(Quote, { request: quote }),
     h(
       Card,
       {
-        title: 'Days',
+        title: 'Daily prices',
         actions: h(Choice, {
           label: 'Range',
           value: range,
           options: RANGES,
-          onPick: (value) => restate({ range: value }),
+          onPick: (value) => replaceQuery({ range: value }),
         }),
       },
-      shown(asked, 'its days', (rows, messages) =>
+      renderRequest(request, 'daily prices', (rows, messages) =>
         rows.length === 0
-          ? h(Empty, { title: 'No days in this range' })
+          ? h(Empty, { title: 'No prices in this range' })
           : [
               h(Candles, { rows, symbol }),
               h(
@@ -187,7 +190,7 @@ function SymbolScreen({
   );
 }
 
-const BARS = ohlcOf(['open', 'high', 'low', 'close']);
+const OHLC = findOhlc(['open', 'high', 'low', 'close']);
 
 function Candles({
   rows,
@@ -197,7 +200,7 @@ function Candles({
   readonly symbol: string;
 }): JSX.Element {
   const [x, series] = useMemo(
-    () => [secondsOf(rows, 'date'), BARS === undefined ? [] : [candlesOf(rows, BARS)]] as const,
+    () => [toSeconds(rows, 'date'), OHLC === undefined ? [] : [toCandles(rows, OHLC)]] as const,
     [rows],
   );
   return h(Chart, { label: `Days of ${symbol}`, x, isTime: true, series });

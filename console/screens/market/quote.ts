@@ -1,19 +1,19 @@
-// The quote of a symbol: its price first, then what a person asks next.
+// Quote of a symbol: its price and key figures.
 import { h, type JSX } from 'preact';
-import { type Asked, useEvery } from '../../asking/useAsk.ts';
-import { number, shortNumber, time } from '../../showing/formats.ts';
-import { Badge, Card, Facts, shown } from '../../showing/parts.ts';
-import type { Row } from '../../showing/sheet.ts';
+import { type ApiRequest, useInterval } from '../../api/useApi.ts';
+import { number, shortNumber, time } from '../../components/formats.ts';
+import { Badge, Card, Facts, renderRequest } from '../../components/parts.ts';
+import type { Row } from '../../components/sheet.ts';
 
-/** How often an open market is looked at. */
-const LOOK_MS = 5_000;
+/** Polling interval while the market is open. */
+const POLL_MS = 5_000;
 
-const valueOf = (value: unknown, show: (value: number) => string = number): string =>
+const valueText = (value: unknown, show: (value: number) => string = number): string =>
   typeof value === 'number' ? show(value) : '–';
 
-export function Quote({ asked }: { readonly asked: Asked<Row> }): JSX.Element {
-  const isOpen = asked.answer?.value['isUSMarketOpen'] === true;
-  useEvery(LOOK_MS, isOpen, asked.again);
+export function Quote({ request }: { readonly request: ApiRequest<Row> }): JSX.Element {
+  const isOpen = request.answer?.value['isUSMarketOpen'] === true;
+  useInterval(POLL_MS, isOpen, request.reload);
   return h(
     Card,
     {
@@ -22,14 +22,14 @@ export function Quote({ asked }: { readonly asked: Asked<Row> }): JSX.Element {
         isOpen
           ? h(Badge, { text: 'market open', tone: 'good' })
           : h(Badge, { text: 'market closed' }),
-        h('button', { class: 'small', onClick: asked.again }, 'Refresh'),
+        h('button', { class: 'small', onClick: request.reload }, 'Refresh'),
       ],
     },
-    shown(asked, 'the quote', (quote) => h(Told, { quote })),
+    renderRequest(request, 'the quote', (quote) => h(QuoteDetails, { quote })),
   );
 }
 
-function Told({ quote }: { readonly quote: Row }): JSX.Element {
+function QuoteDetails({ quote }: { readonly quote: Row }): JSX.Element {
   const change = Number(quote['change'] ?? 0);
   const share = Number(quote['changePercent'] ?? 0) * 100;
   const sign = change < 0 ? '−' : '+';
@@ -41,7 +41,7 @@ function Told({ quote }: { readonly quote: Row }): JSX.Element {
     h(
       'p',
       { class: 'price' },
-      h('b', null, valueOf(quote['latestPrice'])),
+      h('b', null, valueText(quote['latestPrice'])),
       h('span', null, String(quote['currency'] ?? '')),
       h(
         'span',
@@ -57,16 +57,16 @@ function Told({ quote }: { readonly quote: Row }): JSX.Element {
     ),
     h(Facts, {
       of: [
-        ['Open', valueOf(quote['open'])],
-        ['High', valueOf(quote['high'])],
-        ['Low', valueOf(quote['low'])],
-        ['Previous close', valueOf(quote['previousClose'])],
-        ['Volume', valueOf(quote['latestVolume'], shortNumber)],
-        ['Average volume', valueOf(quote['avgTotalVolume'], shortNumber)],
-        ['Market value', valueOf(quote['marketCap'], shortNumber)],
-        ['Price to earnings', valueOf(quote['peRatio'])],
-        ['52 weeks, high', valueOf(quote['week52High'])],
-        ['52 weeks, low', valueOf(quote['week52Low'])],
+        ['Open', valueText(quote['open'])],
+        ['High', valueText(quote['high'])],
+        ['Low', valueText(quote['low'])],
+        ['Previous close', valueText(quote['previousClose'])],
+        ['Volume', valueText(quote['latestVolume'], shortNumber)],
+        ['Average volume', valueText(quote['avgTotalVolume'], shortNumber)],
+        ['Market capitalization', valueText(quote['marketCap'], shortNumber)],
+        ['Price/earnings', valueText(quote['peRatio'])],
+        ['52-week high', valueText(quote['week52High'])],
+        ['52-week low', valueText(quote['week52Low'])],
       ],
     }),
   );

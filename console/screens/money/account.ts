@@ -1,10 +1,19 @@
-// What the account has used: by day, by token, by dataset; what is left; each call explained.
+// Account screen: usage by day, token and dataset, quota, budget and charged calls.
 import { h, type JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { ask, pathOf } from '../../asking/ask.ts';
-import { useAsk, useDeed } from '../../asking/useAsk.ts';
-import { number, percent, plural, time } from '../../showing/formats.ts';
-import { Badge, Card, Empty, Facts, Failed, Head, shown, Text } from '../../showing/parts.ts';
+import { callApi, apiPath } from '../../api/client.ts';
+import { useApi, useAction } from '../../api/useApi.ts';
+import { number, percent, plural, time } from '../../components/formats.ts';
+import {
+  Badge,
+  Card,
+  Empty,
+  Facts,
+  Failed,
+  Head,
+  renderRequest,
+  Text,
+} from '../../components/parts.ts';
 import { Calls } from './calls.ts';
 import { Days, Shares } from './shares.ts';
 
@@ -30,22 +39,24 @@ interface Usage {
 }
 
 export function Account(): JSX.Element {
-  const metadata = useAsk<Metadata>(pathOf(['account', 'metadata']));
-  const usage = useAsk<Usage>(pathOf(['account', 'usage']));
+  const metadata = useApi<Metadata>(apiPath(['account', 'metadata']));
+  const usage = useApi<Usage>(apiPath(['account', 'usage']));
   return h(
     'div',
     null,
     h(Head, { title: 'Account' }),
-    shown(metadata, 'the account', (value) => h(Quota, { metadata: value, again: metadata.again })),
-    shown(usage, 'usage', ({ messages }) =>
+    renderRequest(metadata, 'the account', (value) =>
+      h(Quota, { metadata: value, reload: metadata.reload }),
+    ),
+    renderRequest(usage, 'usage', ({ messages }) =>
       messages.monthlyUsage === 0
         ? h(
             Card,
-            { title: 'Usage of this month', flush: true },
+            { title: 'Usage this month', flush: true },
             h(
               Empty,
-              { title: 'Nothing was used this month' },
-              'Reading records costs; loading them does not.',
+              { title: 'No usage this month' },
+              'Reading records costs messages; loading them is free.',
             ),
           )
         : h(
@@ -66,10 +77,10 @@ export function Account(): JSX.Element {
 
 interface QuotaProps {
   readonly metadata: Metadata;
-  readonly again: () => void;
+  readonly reload: () => void;
 }
 
-function Quota({ again, metadata }: QuotaProps): JSX.Element {
+function Quota({ reload, metadata }: QuotaProps): JSX.Element {
   const { messageBudget, messageLimit, messagesUsed, payAsYouGoEnabled, tierName } = metadata;
   const share = messageLimit === 0 ? 0 : messagesUsed / messageLimit;
   return h(
@@ -85,49 +96,49 @@ function Quota({ again, metadata }: QuotaProps): JSX.Element {
         of: [
           ['Messages used', number(messagesUsed)],
           ['Quota', number(messageLimit)],
-          ['Used of the quota', percent(share)],
+          ['Share of the quota used', percent(share)],
           ['Budget', messageBudget === null ? 'none' : number(messageBudget)],
-          ['Above the quota', payAsYouGoEnabled ? 'paid as you go' : 'refused'],
+          ['Above the quota', payAsYouGoEnabled ? 'pay as you go' : 'refused'],
           ['Month ends', time(metadata.endDateEffective)],
         ],
       }),
       h('progress', {
         class: 'meter-bar',
-        'aria-label': 'Share of the quota that is used',
+        'aria-label': 'Share of the quota used',
         max: Math.max(1, messageLimit),
         value: messagesUsed,
       }),
-      h(Budget, { budget: messageBudget, again }),
+      h(Budget, { budget: messageBudget, reload }),
     ),
   );
 }
 
 function Budget({
-  again,
+  reload,
   budget,
 }: {
   readonly budget: number | null;
-  readonly again: () => void;
+  readonly reload: () => void;
 }): JSX.Element {
   const [text, setText] = useState(budget === null ? '' : String(budget));
-  const { isBusy, problem, run } = useDeed();
+  const { isBusy, problem, run } = useAction();
   const set = (event: Event): void => {
     event.preventDefault();
     run(async () => {
-      const path = pathOf(['account', 'messagebudget']);
-      if (text.trim() === '') await ask(path, { method: 'DELETE' });
-      else await ask(path, { json: { totalMessages: Number(text) } });
-      again();
+      const path = apiPath(['account', 'messagebudget']);
+      if (text.trim() === '') await callApi(path, { method: 'DELETE' });
+      else await callApi(path, { json: { totalMessages: Number(text) } });
+      reload();
     });
   };
   return h(
     'form',
     { class: 'form', onSubmit: set },
     h(Text, {
-      label: 'Budget of a month, in messages',
+      label: 'Monthly budget in messages',
       value: text,
       onText: setText,
-      hint: 'All calls stop there. Empty: no budget.',
+      hint: 'Calls above it are refused. Leave empty for no budget.',
     }),
     h('button', { type: 'submit', disabled: isBusy }, 'Set the budget'),
     problem === undefined ? null : h('div', { class: 'whole' }, h(Failed, { problem })),

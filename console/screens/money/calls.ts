@@ -1,10 +1,10 @@
-// Each charged call, explained: objects times weight.
+// Charged calls with their price: objects times weight.
 import { h, type JSX } from 'preact';
-import { pathOf } from '../../asking/ask.ts';
-import { useAsk } from '../../asking/useAsk.ts';
-import { number, time } from '../../showing/formats.ts';
-import { Card, Empty, shown } from '../../showing/parts.ts';
-import { Table } from '../../showing/table.ts';
+import { apiPath } from '../../api/client.ts';
+import { useApi } from '../../api/useApi.ts';
+import { number, time } from '../../components/formats.ts';
+import { Card, Empty, renderRequest } from '../../components/parts.ts';
+import { Table } from '../../components/table.ts';
 
 interface ChargedCall {
   readonly requestId: string;
@@ -18,22 +18,22 @@ interface ChargedCall {
   readonly premiumMessages: number;
 }
 
-const SHOWN = 100;
+const CALLS_MAX = 100;
 
 export function Calls(): JSX.Element {
-  const asked = useAsk<readonly ChargedCall[]>(
-    pathOf(['account', 'usage', 'calls'], { limit: SHOWN }),
+  const request = useApi<readonly ChargedCall[]>(
+    apiPath(['account', 'usage', 'calls'], { limit: CALLS_MAX }),
   );
   return h(
     Card,
     {
-      title: `Charged calls, the newest ${SHOWN}`,
+      title: `Latest ${CALLS_MAX} charged calls`,
       flush: true,
-      actions: h('button', { class: 'small', onClick: asked.again }, 'Refresh'),
+      actions: h('button', { class: 'small', onClick: request.reload }, 'Refresh'),
     },
-    shown(asked, 'charged calls', (rows) =>
+    renderRequest(request, 'charged calls', (rows) =>
       rows.length === 0
-        ? h(Empty, { title: 'No call was charged yet' })
+        ? h(Empty, { title: 'No charged calls yet' })
         : h(Table<ChargedCall>, { label: 'Charged calls', rows, columns: COLUMNS }),
     ),
   );
@@ -41,8 +41,8 @@ export function Calls(): JSX.Element {
 
 const COLUMNS = [
   { title: 'When', class: 'nowrap', show: (call: ChargedCall) => time(call.time) },
-  { title: 'What', isHead: true, show: ({ key }: ChargedCall) => key },
-  { title: 'Asked by', class: 'soft', show: ({ endpoint }: ChargedCall) => endpoint },
+  { title: 'Dataset or stream', isHead: true, show: ({ key }: ChargedCall) => key },
+  { title: 'Endpoint', class: 'soft', show: ({ endpoint }: ChargedCall) => endpoint },
   { title: 'Token', class: 'soft', show: ({ token }: ChargedCall) => token },
   { title: 'Objects', isNumber: true, show: ({ objects }: ChargedCall) => number(objects) },
   { title: '× weight', isNumber: true, show: ({ weight }: ChargedCall) => number(weight) },

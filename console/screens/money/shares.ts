@@ -1,10 +1,10 @@
-// Usage in parts: a bar for each day, and who or what used how much.
+// Usage per day as bars, and shares by dataset or token.
 import { h, type JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
-import { number, percent, plural } from '../../showing/formats.ts';
-import { Bars } from '../../showing/bars.ts';
-import { Card, Empty } from '../../showing/parts.ts';
-import { Table } from '../../showing/table.ts';
+import { number, percent, plural } from '../../components/formats.ts';
+import { Bars } from '../../components/bars.ts';
+import { Card, Empty } from '../../components/parts.ts';
+import { Table } from '../../components/table.ts';
 
 const dayText = (day: string): string => `${day.slice(0, 4)}-${day.slice(4, 6)}-${day.slice(6, 8)}`;
 
@@ -35,15 +35,15 @@ interface SharesProps {
   readonly of: Readonly<Record<string, number>>;
 }
 
-const SHOWN = 12;
+const SHARES_MAX = 12;
 
 export function Shares({ of, title }: SharesProps): JSX.Element {
   const rows = Object.entries(of).sort(([, one], [, other]) => other - one);
   const total = rows.reduce((sum, [, count]) => sum + count, 0);
-  const rest = rows.slice(SHOWN).reduce((sum, [, count]) => sum + count, 0);
-  const listed = [
-    ...rows.slice(0, SHOWN),
-    ...(rest === 0 ? [] : [[`${rows.length - SHOWN} more`, rest] as const]),
+  const rest = rows.slice(SHARES_MAX).reduce((sum, [, count]) => sum + count, 0);
+  const shares = [
+    ...rows.slice(0, SHARES_MAX),
+    ...(rest === 0 ? [] : [[`${rows.length - SHARES_MAX} more`, rest] as const]),
   ];
   return h(
     Card,
@@ -52,9 +52,9 @@ export function Shares({ of, title }: SharesProps): JSX.Element {
       ? h(Empty, { title: 'Nothing yet' })
       : h(Table<readonly [string, number]>, {
           label: title,
-          rows: listed,
+          rows: shares,
           columns: [
-            { title: 'What', isHead: true, show: ([name]) => name },
+            { title: 'Name', isHead: true, show: ([name]) => name },
             { title: 'Messages', isNumber: true, show: ([, count]) => number(count) },
             {
               title: 'Share',

@@ -1,10 +1,10 @@
-// A new token: its kind, its rights, its limit.
+// Form for a new token: kind, rights and limit.
 import { h, type JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { ask, pathOf } from '../../asking/ask.ts';
-import { useDeed } from '../../asking/useAsk.ts';
-import { Dialog } from '../../showing/dialog.ts';
-import { Choice, Failed, Text } from '../../showing/parts.ts';
+import { callApi, apiPath } from '../../api/client.ts';
+import { useAction } from '../../api/useApi.ts';
+import { Dialog } from '../../components/dialog.ts';
+import { Choice, Failed, Text } from '../../components/parts.ts';
 
 export interface Token {
   readonly tokenId: string;
@@ -22,67 +22,69 @@ export interface Token {
 
 interface FormProps {
   readonly onClose: () => void;
-  readonly onMade: (token: Token) => void;
+  readonly onCreated: (token: Token) => void;
 }
 
 const KINDS = [
-  ['publishable', 'Publishable: reads what is granted; may be shown'],
-  ['secret', 'Secret: manages too; keep it on servers'],
+  ['publishable', 'Publishable: reads what it is granted; safe to publish'],
+  ['secret', 'Secret: also manages the account; keep it on servers'],
 ] as const;
-const GRANTED = '*, WORKSPACE.* or WORKSPACE.DATASET, with commas between.';
+const GRANTED = '*, WORKSPACE.* or WORKSPACE.DATASET, separated by commas.';
 const RIGHTS = ['read', 'write', 'delete'] as const;
 
-export function TokenForm({ onClose, onMade }: FormProps): JSX.Element {
+export function TokenForm({ onClose, onCreated }: FormProps): JSX.Element {
   const [kind, setKind] = useState<string>('publishable');
   const [name, setName] = useState('');
   const [datasets, setDatasets] = useState('*');
   const [rights, setRights] = useState<readonly string[]>(['read']);
   const [limit, setLimit] = useState('');
-  const { isBusy, problem, run } = useDeed();
+  const { isBusy, problem, run } = useAction();
   const save = (event: Event): void => {
     event.preventDefault();
-    const granted = datasets.split(/[\s,]+/).filter((one) => one !== '');
+    const patterns = datasets.split(/[\s,]+/).filter((one) => one !== '');
     const json = {
       kind,
       name,
       messageLimit: limit.trim() === '' ? null : Number(limit),
       grants:
-        granted.length === 0
+        patterns.length === 0
           ? null
-          : granted.map((one) => ({
+          : patterns.map((one) => ({
               datasets: one,
               rights,
             })),
     };
-    run(async () => onMade((await ask<Token>(pathOf(['account', 'tokens']), { json })).value));
+    run(async () =>
+      onCreated((await callApi<Token>(apiPath(['account', 'tokens']), { json })).value),
+    );
   };
   return h(
     Dialog,
-    { title: 'Make a token', onClose },
+    { title: 'Create a token', onClose },
     h(
       'form',
       { class: 'stack', onSubmit: save },
       h(Choice, { label: 'Kind', value: kind, options: KINDS, onPick: setKind }),
-      h(Text, { label: 'Name', value: name, onText: setName, hint: 'What it is for.' }),
+      h(Text, { label: 'Name', value: name, onText: setName, hint: 'The purpose of the token.' }),
       h(Text, {
         label: 'Datasets',
         value: datasets,
         onText: setDatasets,
-        hint: `${GRANTED} Empty: ${kind === 'secret' ? 'everything of the account' : 'CORE alone'}.`,
+        hint: `${GRANTED} Leave empty for ${kind === 'secret' ? 'the whole account' : 'CORE only'}.`,
       }),
       h(Rights, { rights, onRights: setRights }),
       h(Text, {
-        label: 'Messages a month',
+        label: 'Messages per month',
         value: limit,
         onText: setLimit,
-        hint: 'Empty: no limit of its own.',
+        hint: 'Leave empty for no limit.',
       }),
       problem === undefined ? null : h(Failed, { problem }),
       h(
         'div',
         { class: 'actions' },
         h('button', { type: 'button', onClick: onClose }, 'Cancel'),
-        h('button', { class: 'primary', type: 'submit', disabled: isBusy }, 'Make it'),
+        h('button', { class: 'primary', type: 'submit', disabled: isBusy }, 'Create'),
       ),
     ),
   );

@@ -1,32 +1,32 @@
-// The tokens of the account: what each may do, made, disabled, given another text.
+// Tokens screen: the tokens of the account with their rights; create, disable and rotate.
 import { h, type JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { ask, pathOf } from '../../asking/ask.ts';
-import { useAsk, useDeed } from '../../asking/useAsk.ts';
-import { Confirm, Dialog } from '../../showing/dialog.ts';
-import { number, time } from '../../showing/formats.ts';
-import { Badge, Card, Failed, Head, shown } from '../../showing/parts.ts';
-import { Table } from '../../showing/table.ts';
+import { callApi, apiPath } from '../../api/client.ts';
+import { useApi, useAction } from '../../api/useApi.ts';
+import { Confirm, Dialog } from '../../components/dialog.ts';
+import { number, time } from '../../components/formats.ts';
+import { Badge, Card, Failed, Head, renderRequest } from '../../components/parts.ts';
+import { Table } from '../../components/table.ts';
 import { TokenForm, type Token } from './tokenForm.ts';
 
 type Act = 'disable' | 'rotate';
 
 export function Tokens(): JSX.Element {
-  const asked = useAsk<readonly Token[]>(pathOf(['account', 'tokens']));
-  const [isMaking, setMaking] = useState(false);
-  const [made, setMade] = useState<Token | undefined>(undefined);
-  const [doomed, setDoomed] = useState<readonly [Token, Act] | undefined>(undefined);
-  const { problem, run } = useDeed();
+  const request = useApi<readonly Token[]>(apiPath(['account', 'tokens']));
+  const [isCreating, setCreating] = useState(false);
+  const [token, setToken] = useState<Token | undefined>(undefined);
+  const [pending, setPending] = useState<readonly [Token, Act] | undefined>(undefined);
+  const { problem, run } = useAction();
   const act = ({ tokenId }: Token, what: Act | 'enable'): void =>
     run(async () => {
-      setDoomed(undefined);
+      setPending(undefined);
       const path = ['account', 'tokens', tokenId];
       if (what === 'enable')
-        await ask(pathOf(path), { method: 'PATCH', json: { disabled: false } });
-      if (what === 'disable') await ask(pathOf(path), { method: 'DELETE' });
+        await callApi(apiPath(path), { method: 'PATCH', json: { disabled: false } });
+      if (what === 'disable') await callApi(apiPath(path), { method: 'DELETE' });
       if (what === 'rotate')
-        setMade((await ask<Token>(pathOf([...path, 'rotate']), { method: 'POST' })).value);
-      asked.again();
+        setToken((await callApi<Token>(apiPath([...path, 'rotate']), { method: 'POST' })).value);
+      request.reload();
     });
   return h(
     'div',
@@ -34,67 +34,67 @@ export function Tokens(): JSX.Element {
     h(
       Head,
       { title: 'Tokens' },
-      h('button', { class: 'primary', onClick: () => setMaking(true) }, 'Make a token'),
+      h('button', { class: 'primary', onClick: () => setCreating(true) }, 'Create a token'),
     ),
     problem === undefined ? null : h(Failed, { problem }),
-    made === undefined ? null : h(MadeToken, { token: made, onClose: () => setMade(undefined) }),
+    token === undefined ? null : h(NewToken, { token, onClose: () => setToken(undefined) }),
     h(
       Card,
       { title: 'Tokens of this account', flush: true },
-      shown(asked, 'tokens', (rows) =>
+      renderRequest(request, 'tokens', (rows) =>
         h(Table<Token>, {
           label: 'Tokens',
           rows,
           columns: columnsFor((token, what) =>
-            what === 'enable' ? act(token, what) : setDoomed([token, what]),
+            what === 'enable' ? act(token, what) : setPending([token, what]),
           ),
         }),
       ),
     ),
-    isMaking
+    isCreating
       ? h(TokenForm, {
-          onClose: () => setMaking(false),
-          onMade: (token) => {
-            setMaking(false);
-            setMade(token);
-            asked.again();
+          onClose: () => setCreating(false),
+          onCreated: (token) => {
+            setCreating(false);
+            setToken(token);
+            request.reload();
           },
         })
       : null,
-    doomed === undefined
+    pending === undefined
       ? null
-      : h(Sure, {
-          what: doomed[1],
-          onYes: () => act(...doomed),
-          onClose: () => setDoomed(undefined),
+      : h(ConfirmAct, {
+          what: pending[1],
+          onYes: () => act(...pending),
+          onClose: () => setPending(undefined),
         }),
   );
 }
 
-interface SureProps {
+interface ConfirmActProps {
   readonly what: Act;
   readonly onYes: () => void;
   readonly onClose: () => void;
 }
 
-const Sure = ({ onClose, onYes, what }: SureProps): JSX.Element =>
+const ConfirmAct = ({ onClose, onYes, what }: ConfirmActProps): JSX.Element =>
   h(Confirm, {
     ...(what === 'disable'
       ? {
           title: 'Disable the token?',
-          text: 'Whoever uses it is refused from the next request on. It can be enabled again.',
+          text: 'Its requests are refused immediately. You can enable it again.',
           yes: 'Disable',
         }
       : {
-          title: 'Give it another text?',
-          text: 'The old text is refused from the next request on; the new one is shown once.',
+          title: 'Rotate the token?',
+          text: 'The old token is refused immediately; the new one is shown once.',
           yes: 'Rotate',
         }),
     onYes,
     onClose,
   });
 
-const MadeToken = ({
+const NewToken = ({
   onClose,
   token,
 }: {
@@ -103,19 +103,19 @@ const MadeToken = ({
 }): JSX.Element =>
   h(
     Dialog,
-    { title: 'The token', onClose },
-    h('p', null, 'Keep it now: a secret token is shown whole this once.'),
+    { title: 'New token', onClose },
+    h('p', null, 'Copy it now: a secret token is shown only once.'),
     h('code', { class: 'secret', style: { margin: '12px 0' } }, token.token),
     h(
       'div',
       { class: 'actions' },
       h('button', { onClick: () => void navigator.clipboard?.writeText(token.token) }, 'Copy'),
-      h('button', { class: 'primary', onClick: onClose }, 'I have it'),
+      h('button', { class: 'primary', onClick: onClose }, 'Done'),
     ),
   );
 
 const rightsText = ({ grants, kind }: Token): string => {
-  if (grants === null) return kind === 'secret' ? 'everything of the account' : 'reads CORE';
+  if (grants === null) return kind === 'secret' ? 'the whole account' : 'reads CORE';
   return grants.map(({ datasets, rights }) => `${datasets}: ${rights.join(', ')}`).join('; ');
 };
 
@@ -139,9 +139,9 @@ const columnsFor = (onAct: (token: Token, what: Act | 'enable') => void) => [
         disabled ? h(Badge, { text: 'disabled', tone: 'bad' }) : null,
       ),
   },
-  { title: 'May', show: (token: Token) => rightsText(token) },
+  { title: 'Rights', show: (token: Token) => rightsText(token) },
   {
-    title: 'Limit a month',
+    title: 'Monthly limit',
     isNumber: true,
     show: ({ messageLimit }: Token) => (messageLimit === null ? 'none' : number(messageLimit)),
   },
@@ -151,15 +151,15 @@ const columnsFor = (onAct: (token: Token, what: Act | 'enable') => void) => [
     show: ({ lastUsed }: Token) => (lastUsed === null ? 'never' : time(lastUsed)),
   },
   {
-    title: 'Do',
+    title: 'Actions',
     show: (token: Token) => {
-      const told = token.name === '' ? token.token : token.name;
+      const label = token.name === '' ? token.token : token.name;
       const button = (what: Act | 'enable', title: string): JSX.Element =>
         h(
           'button',
           {
             class: `small ${what === 'disable' ? 'danger' : ''}`,
-            'aria-label': `${title} ${told}`,
+            'aria-label': `${title} ${label}`,
             onClick: () => onAct(token, what),
           },
           title,

@@ -1,14 +1,14 @@
-// What an operator can prove: that every charge agrees with its call; and who is charged.
+// Ledger verification and the list of accounts, for the operator.
 import { h, type JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { pathOf } from '../../asking/ask.ts';
-import { useAsk } from '../../asking/useAsk.ts';
-import { number } from '../../showing/formats.ts';
-import { Badge, Card, Facts, shown } from '../../showing/parts.ts';
-import { type Row, Sheet } from '../../showing/sheet.ts';
-import { Table } from '../../showing/table.ts';
+import { apiPath } from '../../api/client.ts';
+import { useApi } from '../../api/useApi.ts';
+import { number } from '../../components/formats.ts';
+import { Badge, Card, Facts, renderRequest } from '../../components/parts.ts';
+import { type Row, Sheet } from '../../components/sheet.ts';
+import { Table } from '../../components/table.ts';
 
-interface Verified {
+interface LedgerCheck {
   readonly messages: number;
   readonly premium: number;
   readonly calls: number;
@@ -26,11 +26,11 @@ interface AccountRow {
 
 const AS_OPERATOR = { as: 'operator' } as const;
 
-/** Every charge is recomputed: it is done when it is asked for. */
+/** Verifies the ledger on request only, because every charge is recomputed. */
 export function Ledger(): JSX.Element {
-  const [isAsked, setAsked] = useState(false);
-  const asked = useAsk<Verified>(
-    isAsked ? pathOf(['admin', 'verify-ledger']) : undefined,
+  const [isRequested, setRequested] = useState(false);
+  const request = useApi<LedgerCheck>(
+    isRequested ? apiPath(['admin', 'verify-ledger']) : undefined,
     AS_OPERATOR,
   );
   return h(
@@ -39,20 +39,20 @@ export function Ledger(): JSX.Element {
       title: 'Ledger',
       actions: h(
         'button',
-        { class: 'small', onClick: () => (isAsked ? asked.again() : setAsked(true)) },
+        { class: 'small', onClick: () => (isRequested ? request.reload() : setRequested(true)) },
         'Verify the ledger',
       ),
     },
-    isAsked
-      ? shown(asked, 'the proof', ({ calls, faults, messages, premium }) =>
+    isRequested
+      ? renderRequest(request, 'the verification', ({ calls, faults, messages, premium }) =>
           h(
             'div',
             { class: 'stack' },
             h(
               Badge,
               faults.length === 0
-                ? { text: 'every charge agrees with its call', tone: 'good' }
-                : { text: `${faults.length} disagree`, tone: 'bad' },
+                ? { text: 'all charges match their calls', tone: 'good' }
+                : { text: `${faults.length} mismatches`, tone: 'bad' },
             ),
             h(Facts, {
               of: [
@@ -61,23 +61,23 @@ export function Ledger(): JSX.Element {
                 ['Premium messages', number(premium)],
               ],
             }),
-            faults.length === 0 ? null : h(Sheet, { label: 'What disagrees', rows: faults }),
+            faults.length === 0 ? null : h(Sheet, { label: 'Mismatches', rows: faults }),
           ),
         )
       : h(
           'p',
           { class: 'soft' },
-          'Recomputes every charge from the journal of calls and tells what disagrees.',
+          'Recomputes every charge from the journal of calls and lists mismatches.',
         ),
   );
 }
 
 export function Accounts(): JSX.Element {
-  const asked = useAsk<readonly AccountRow[]>(pathOf(['admin', 'accounts']), AS_OPERATOR);
+  const request = useApi<readonly AccountRow[]>(apiPath(['admin', 'accounts']), AS_OPERATOR);
   return h(
     Card,
     { title: 'Accounts', flush: true },
-    shown(asked, 'accounts', (rows) =>
+    renderRequest(request, 'accounts', (rows) =>
       h(Table<AccountRow>, {
         label: 'Accounts',
         rows,

@@ -1,13 +1,22 @@
-// How the server does: what is wrong first, then what there is. The token of the operator opens it.
+// Operations screen: problems and status of the server. It requires the operator's token.
 import { h, type JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { pathOf } from '../../asking/ask.ts';
-import { onSession, operatorToken, setOperatorToken } from '../../asking/session.ts';
-import { useAsk } from '../../asking/useAsk.ts';
-import { bytes, duration, number, plural, time } from '../../showing/formats.ts';
-import { Badge, Card, Empty, Facts, Failed, Field, Head, shown } from '../../showing/parts.ts';
-import { type Row, Sheet } from '../../showing/sheet.ts';
-import { Table } from '../../showing/table.ts';
+import { apiPath } from '../../api/client.ts';
+import { onSession, operatorToken, setOperatorToken } from '../../api/session.ts';
+import { useApi } from '../../api/useApi.ts';
+import { bytes, duration, number, plural, time } from '../../components/formats.ts';
+import {
+  Badge,
+  Card,
+  Empty,
+  Facts,
+  Failed,
+  Field,
+  Head,
+  renderRequest,
+} from '../../components/parts.ts';
+import { type Row, Sheet } from '../../components/sheet.ts';
+import { Table } from '../../components/table.ts';
 import { Accounts, Ledger } from './evidence.ts';
 
 interface Status {
@@ -17,10 +26,10 @@ interface Status {
   readonly feeds: readonly Row[];
   readonly jobs: { readonly running: number; readonly waiting: number };
   readonly ledger: { readonly waiting: number };
-  readonly storage: readonly Stored[];
+  readonly storage: readonly StorageUse[];
   readonly disk: { readonly free: number; readonly size: number };
   readonly backup: { readonly time?: number } | null;
-  readonly problems: readonly Trouble[];
+  readonly problems: readonly StatusProblem[];
 }
 
 interface Schedule {
@@ -33,14 +42,14 @@ interface Schedule {
   readonly failedInARow: number;
 }
 
-interface Stored {
+interface StorageUse {
   readonly workspace: string;
   readonly live: number;
   readonly history: number;
   readonly limit: number;
 }
 
-interface Trouble {
+interface StatusProblem {
   readonly level: string;
   readonly what: string;
   readonly advice: string;
@@ -53,11 +62,11 @@ export function Operations(): JSX.Element {
     'div',
     null,
     h(Head, { title: 'Operations' }),
-    token === '' ? h(Door, {}) : h(Inside, { key: token }),
+    token === '' ? h(OperatorSignIn, {}) : h(OperationsContent, { key: token }),
   );
 }
 
-function Door(): JSX.Element {
+function OperatorSignIn(): JSX.Element {
   const [text, setText] = useState('');
   const open = (event: Event): void => {
     event.preventDefault();
@@ -65,16 +74,16 @@ function Door(): JSX.Element {
   };
   return h(
     Card,
-    { title: 'For the operator' },
+    { title: 'Operator sign-in' },
     h(
       'form',
       { class: 'stack', onSubmit: open, style: { maxWidth: '460px' } },
       h(
         'p',
         { class: 'soft' },
-        'This concerns the whole server: it needs the operator’s token, from the file ',
+        'This screen covers the whole server and requires the operator’s token, from the file ',
         h('code', null, 'admin-token'),
-        ' of the data folder. It is kept in memory alone.',
+        ' of the data folder. The token is kept only in memory.',
       ),
       h(
         Field,
@@ -94,26 +103,33 @@ function Door(): JSX.Element {
 
 const AS_OPERATOR = { as: 'operator' } as const;
 
-function Inside(): JSX.Element {
-  const asked = useAsk<Status>(pathOf(['admin', 'status']), AS_OPERATOR);
-  if (asked.problem?.status === 401 || asked.problem?.status === 403) {
-    return h('div', { class: 'stack' }, h(Failed, { problem: asked.problem }), h(Door, {}));
+function OperationsContent(): JSX.Element {
+  const request = useApi<Status>(apiPath(['admin', 'status']), AS_OPERATOR);
+  if (request.problem?.status === 401 || request.problem?.status === 403) {
+    return h(
+      'div',
+      { class: 'stack' },
+      h(Failed, { problem: request.problem }),
+      h(OperatorSignIn, {}),
+    );
   }
   return h(
     'div',
     null,
-    shown(asked, 'how the server does', (status) => h(Told, { status, again: asked.again })),
+    renderRequest(request, 'the server status', (status) =>
+      h(StatusView, { status, reload: request.reload }),
+    ),
     h(Ledger, {}),
     h(Accounts, {}),
   );
 }
 
-interface ToldProps {
+interface StatusViewProps {
   readonly status: Status;
-  readonly again: () => void;
+  readonly reload: () => void;
 }
 
-function Told({ again, status }: ToldProps): JSX.Element {
+function StatusView({ reload, status }: StatusViewProps): JSX.Element {
   const { backup, disk, jobs, ledger, problems, version } = status;
   return h(
     'div',
@@ -121,16 +137,13 @@ function Told({ again, status }: ToldProps): JSX.Element {
     h(
       Card,
       {
-        title:
-          problems.length === 0
-            ? 'Nothing is wrong'
-            : `${plural(problems.length, 'thing')} to see to`,
+        title: problems.length === 0 ? 'No problems' : plural(problems.length, 'problem'),
         flush: true,
-        actions: h('button', { class: 'small', onClick: again }, 'Refresh'),
+        actions: h('button', { class: 'small', onClick: reload }, 'Refresh'),
       },
       problems.length === 0
-        ? h(Empty, { title: 'All is well' }, `As of ${time(status.time)}.`)
-        : h(Table<Trouble>, { label: 'What is wrong', rows: problems, columns: TROUBLES }),
+        ? h(Empty, { title: 'Everything works' }, `As of ${time(status.time)}.`)
+        : h(Table<StatusProblem>, { label: 'Problems', rows: problems, columns: PROBLEM_COLUMNS }),
     ),
     h(
       Card,
@@ -138,7 +151,7 @@ function Told({ again, status }: ToldProps): JSX.Element {
       h(Facts, {
         of: [
           ['Version', version],
-          ['Its clock', time(status.time)],
+          ['Server time', time(status.time)],
           ['Jobs running', number(jobs.running)],
           ['Jobs waiting', number(jobs.waiting)],
           ['Charges not yet written', number(ledger.waiting)],
@@ -156,44 +169,48 @@ function Told({ again, status }: ToldProps): JSX.Element {
       h(
         Card,
         { title: 'Storage', flush: true },
-        h(Table<Stored>, { label: 'Storage', rows: status.storage, columns: STORED }),
+        h(Table<StorageUse>, { label: 'Storage', rows: status.storage, columns: STORAGE_COLUMNS }),
       ),
       h(
         Card,
         { title: 'Schedules', flush: true },
         status.schedules.length === 0
           ? h(Empty, { title: 'No schedules' })
-          : h(Table<Schedule>, { label: 'Schedules', rows: status.schedules, columns: SCHEDULES }),
+          : h(Table<Schedule>, {
+              label: 'Schedules',
+              rows: status.schedules,
+              columns: SCHEDULE_COLUMNS,
+            }),
       ),
     ),
   );
 }
 
-const backupText = ({ time: made }: { readonly time?: number }, now: number): string =>
-  made === undefined ? 'made' : `${duration(Math.max(0, now - made))} ago`;
+const backupText = ({ time: finishedMs }: { readonly time?: number }, now: number): string =>
+  finishedMs === undefined ? 'yes' : `${duration(Math.max(0, now - finishedMs))} ago`;
 
-const TROUBLES = [
+const PROBLEM_COLUMNS = [
   {
     title: 'Level',
-    show: ({ level }: Trouble) =>
+    show: ({ level }: StatusProblem) =>
       h(Badge, { text: level, tone: level === 'fault' ? 'bad' : 'warn' }),
   },
-  { title: 'What', isHead: true, show: ({ what }: Trouble) => what },
-  { title: 'What to do', show: ({ advice }: Trouble) => advice },
+  { title: 'Problem', isHead: true, show: ({ what }: StatusProblem) => what },
+  { title: 'Solution', show: ({ advice }: StatusProblem) => advice },
 ];
 
-const STORED = [
-  { title: 'Workspace', isHead: true, show: ({ workspace }: Stored) => workspace },
-  { title: 'Records', isNumber: true, show: ({ live }: Stored) => bytes(live) },
-  { title: 'Earlier versions', isNumber: true, show: ({ history }: Stored) => bytes(history) },
-  { title: 'Limit', isNumber: true, show: ({ limit }: Stored) => bytes(limit) },
+const STORAGE_COLUMNS = [
+  { title: 'Workspace', isHead: true, show: ({ workspace }: StorageUse) => workspace },
+  { title: 'Records', isNumber: true, show: ({ live }: StorageUse) => bytes(live) },
+  { title: 'Earlier versions', isNumber: true, show: ({ history }: StorageUse) => bytes(history) },
+  { title: 'Limit', isNumber: true, show: ({ limit }: StorageUse) => bytes(limit) },
 ];
 
-const SCHEDULES = [
+const SCHEDULE_COLUMNS = [
   { title: 'Schedule', isHead: true, show: ({ schedule }: Schedule) => schedule },
   { title: 'Into', show: ({ dataset, workspace }: Schedule) => `${workspace}.${dataset}` },
   {
-    title: 'Failed in a row',
+    title: 'Consecutive failures',
     isNumber: true,
     show: ({ failedInARow }: Schedule) =>
       failedInARow === 0 ? '0' : h(Badge, { text: String(failedInARow), tone: 'bad' as const }),

@@ -1,4 +1,4 @@
-// CodeMirror in a shadow root: its styles become constructed sheets there, which a strict policy allows.
+// CodeMirror in a shadow root, where its styles become constructed sheets, which a strict policy allows.
 import { autocompletion, closeBrackets, completionKeymap } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { sql, SQLDialect } from '@codemirror/lang-sql';
@@ -13,19 +13,19 @@ import {
   lineNumbers,
 } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
-import type { Dataset } from '../../asking/answers.ts';
+import type { Dataset } from '../../api/answers.ts';
 import { completeFunctions } from './functions.ts';
 import type { ErrorPlace } from './errorPlace.ts';
 
 export interface CodeEditor {
   readonly offer: (tables: readonly Dataset[]) => void;
-  /** Its text becomes another one, where it is another one. */
+  /** Replaces the text if it differs. */
   readonly write: (text: string) => void;
   readonly mark: (error: (ErrorPlace & { readonly message: string }) | undefined) => void;
   readonly end: () => void;
 }
 
-interface Given {
+interface EditorOptions {
   readonly text: string;
   readonly onText: (text: string) => void;
   readonly onRun: () => void;
@@ -54,7 +54,7 @@ const COLOURS = HighlightStyle.define([
   { tag: tags.typeName, color: 'var(--chart-3)' },
 ]);
 
-const LOOK = EditorView.theme({
+const THEME = EditorView.theme({
   '&': { fontSize: '13px', color: 'var(--ink)', backgroundColor: 'var(--surface)' },
   '&.cm-focused': { outline: 'none' },
   '.cm-scroller': {
@@ -82,8 +82,8 @@ const LOOK = EditorView.theme({
 });
 
 /**
- * A browser that types over coloured text keeps its colour as an inline style, which the policy refuses with
- * an error in its console: a selection is replaced here, before the browser does it.
+ * Replaces a selection before the browser does. A browser that types over coloured text keeps the colour as
+ * an inline style, which the policy refuses with an error in the browser's console.
  */
 const REPLACING = EditorView.domEventHandlers({
   beforeinput: (event, view) => {
@@ -99,7 +99,10 @@ const REPLACING = EditorView.domEventHandlers({
   },
 });
 
-export function codeEditor(place: HTMLElement, { onRun, onText, text }: Given): CodeEditor {
+export function createCodeEditor(
+  place: HTMLElement,
+  { onRun, onText, text }: EditorOptions,
+): CodeEditor {
   const root = place.shadowRoot ?? place.attachShadow({ mode: 'open' });
   const language = new Compartment();
   const run = (): boolean => {
@@ -121,10 +124,10 @@ export function codeEditor(place: HTMLElement, { onRun, onText, text }: Given): 
         closeBrackets(),
         autocompletion(),
         syntaxHighlighting(COLOURS),
-        LOOK,
+        THEME,
         EditorView.lineWrapping,
         REPLACING,
-        language.of(languageOf([])),
+        language.of(buildLanguage([])),
         EditorView.contentAttributes.of({ 'aria-label': 'SQL query', spellcheck: 'false' }),
         EditorView.updateListener.of((update) => {
           if (update.docChanged) onText(update.state.doc.toString());
@@ -133,18 +136,18 @@ export function codeEditor(place: HTMLElement, { onRun, onText, text }: Given): 
     }),
   });
   return {
-    offer: (tables) => view.dispatch({ effects: language.reconfigure(languageOf(tables)) }),
+    offer: (tables) => view.dispatch({ effects: language.reconfigure(buildLanguage(tables)) }),
     write: (now) => {
       const { doc } = view.state;
       if (doc.toString() !== now)
         view.dispatch({ changes: { from: 0, to: doc.length, insert: now } });
     },
-    mark: (error) => view.dispatch(setDiagnostics(view.state, diagnosticsOf(view, error))),
+    mark: (error) => view.dispatch(setDiagnostics(view.state, toDiagnostics(view, error))),
     end: () => view.destroy(),
   };
 }
 
-const languageOf = (tables: readonly Dataset[]): Extension => [
+const buildLanguage = (tables: readonly Dataset[]): Extension => [
   sql({
     dialect: DIALECT,
     upperCaseKeywords: true,
@@ -155,7 +158,7 @@ const languageOf = (tables: readonly Dataset[]): Extension => [
   DIALECT.language.data.of({ autocomplete: completeFunctions(tables) }),
 ];
 
-function diagnosticsOf(
+function toDiagnostics(
   { state }: EditorView,
   error: (ErrorPlace & { readonly message: string }) | undefined,
 ): Diagnostic[] {

@@ -1,11 +1,10 @@
-// The editor of SQL. It comes when the screen is shown; until then, and where it can't come, a plain text
-// area does its work.
+// SQL editor, loaded on demand. A plain text area replaces it until it is loaded, or if loading fails.
 import { h, type JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Dataset } from '../../asking/answers.ts';
-import type { Problem } from '../../asking/ask.ts';
+import type { Dataset } from '../../api/answers.ts';
+import type { Problem } from '../../api/client.ts';
 import type { CodeEditor } from './codeEditor.ts';
-import { placeOf } from './errorPlace.ts';
+import { findErrorPlace } from './errorPlace.ts';
 
 interface EditorProps {
   readonly text: string;
@@ -21,27 +20,29 @@ export function Editor({ onRun, onText, problem, tables, text }: EditorProps): J
   const latest = useRef({ onText, onRun });
   latest.current = { onText, onRun };
   useEffect(() => {
-    let made: CodeEditor | undefined;
-    let isGone = false;
-    void import('./codeEditor.ts').then(({ codeEditor }) => {
-      if (isGone || box.current === null) return;
-      made = codeEditor(box.current, {
+    let instance: CodeEditor | undefined;
+    let isUnmounted = false;
+    void import('./codeEditor.ts').then(({ createCodeEditor }) => {
+      if (isUnmounted || box.current === null) return;
+      instance = createCodeEditor(box.current, {
         text,
         onText: (now) => latest.current.onText(now),
         onRun: () => latest.current.onRun(),
       });
-      setEditor(made);
+      setEditor(instance);
     });
     return () => {
-      isGone = true;
-      made?.end();
+      isUnmounted = true;
+      instance?.end();
     };
   }, []);
   useEffect(() => editor?.offer(tables), [editor, tables]);
   useEffect(() => editor?.write(text), [editor, text]);
   useEffect(() => {
     editor?.mark(
-      problem === undefined ? undefined : { ...placeOf(problem.message), message: problem.message },
+      problem === undefined
+        ? undefined
+        : { ...findErrorPlace(problem.message), message: problem.message },
     );
   }, [editor, problem]);
   return h(

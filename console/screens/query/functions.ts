@@ -1,4 +1,4 @@
-// Completion of what the subset has besides keywords and tables: its functions, and columns of all tables.
+// Completes SQL functions and the columns of all tables. Keywords and tables are completed by CodeMirror.
 import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete';
 import { AGGREGATES } from '../../../query/sql/functions/aggregates.ts';
 import { DATE_FUNCTIONS } from '../../../query/sql/functions/dateFunctions.ts';
@@ -8,7 +8,7 @@ import { NUMBER_FUNCTIONS } from '../../../query/sql/functions/numberFunctions.t
 import { TEXT_FUNCTIONS } from '../../../query/sql/functions/textFunctions.ts';
 import { STATISTICS } from '../../../query/sql/functions/statistics.ts';
 import { WINDOW_FUNCTIONS } from '../../../query/sql/functions/windowFunctions.ts';
-import { type Dataset, typeText } from '../../asking/answers.ts';
+import { type Dataset, typeText } from '../../api/answers.ts';
 
 const FUNCTIONS: readonly Completion[] = [
   NUMBER_FUNCTIONS,
@@ -30,7 +30,7 @@ const FUNCTIONS: readonly Completion[] = [
 );
 
 const WORD = /\w+/;
-/** Columns offered at once; beyond, a table's name and a dot find them. */
+/** Maximum number of columns suggested; the others are completed after a table's name and a dot. */
 const COLUMNS_MAX = 2_000;
 
 export function completeFunctions(

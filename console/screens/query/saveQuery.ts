@@ -1,11 +1,10 @@
-// A name for a query: a view, which other queries read as a table, or an endpoint with parameters for
-// programs.
+// Form that saves a query as a view, which other queries read as a table, or as an endpoint with parameters.
 import { h, type JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { ask, pathOf } from '../../asking/ask.ts';
-import { useDeed } from '../../asking/useAsk.ts';
-import { Dialog } from '../../showing/dialog.ts';
-import { Choice, Failed, Text } from '../../showing/parts.ts';
+import { callApi, apiPath } from '../../api/client.ts';
+import { useAction } from '../../api/useApi.ts';
+import { Dialog } from '../../components/dialog.ts';
+import { Choice, Failed, Text } from '../../components/parts.ts';
 
 interface SaveProps {
   readonly workspace: string;
@@ -15,21 +14,21 @@ interface SaveProps {
 }
 
 const KINDS = [
-  ['endpoints', 'Endpoint: an address that programs ask'],
+  ['endpoints', 'Endpoint: an address for programs'],
   ['views', 'View: a table for other queries'],
 ] as const;
 
 const PARAMETER = /[:$]\w+/g;
 const NAME_MAX = 64;
 
-/** Names of parameters that the text has; the server knows which of them are. A cast has two colons. */
-const parametersOf = (text: string): readonly string[] => [
+/** Finds possible parameter names; the server checks them. A cast, with two colons, is not a parameter. */
+const findParameters = (text: string): readonly string[] => [
   ...new Set(
     [...text.matchAll(PARAMETER)]
       .filter(
-        ({ index, 0: found }) => !/[:\w]/.test(text[index - 1] ?? '') && !/\d/.test(found[1] ?? ''),
+        ({ index, 0: match }) => !/[:\w]/.test(text[index - 1] ?? '') && !/\d/.test(match[1] ?? ''),
       )
-      .map(([found]) => found.slice(1, NAME_MAX + 1)),
+      .map(([match]) => match.slice(1, NAME_MAX + 1)),
   ),
 ];
 
@@ -37,16 +36,19 @@ export function SaveQuery({ onClose, onSaved, text, workspace }: SaveProps): JSX
   const [kind, setKind] = useState<string>(KINDS[0][0]);
   const [name, setName] = useState('');
   const [description, setDescription] = useState('');
-  const { isBusy, problem, run } = useDeed();
-  const parameters = kind === 'endpoints' ? parametersOf(text) : [];
+  const { isBusy, problem, run } = useAction();
+  const parameters = kind === 'endpoints' ? findParameters(text) : [];
   const [types, setTypes] = useState<Readonly<Record<string, string>>>({});
   const save = (event: Event): void => {
     event.preventDefault();
-    const said = { query: text, description };
-    const typed = parameters.map((one) => ({ name: one, type: types[one] ?? 'string' }));
-    const json = kind === 'views' ? { view: said } : { endpoint: { ...said, parameters: typed } };
+    const definition = { query: text, description };
+    const typedParameters = parameters.map((one) => ({ name: one, type: types[one] ?? 'string' }));
+    const json =
+      kind === 'views'
+        ? { view: definition }
+        : { endpoint: { ...definition, parameters: typedParameters } };
     run(async () => {
-      await ask(pathOf([kind, workspace, name.trim()]), { json });
+      await callApi(apiPath([kind, workspace, name.trim()]), { json });
       onSaved();
       onClose();
     });

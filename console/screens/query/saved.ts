@@ -1,20 +1,20 @@
-// The views and endpoints of a workspace: opened in the editor, or deleted.
+// List of the saved views and endpoints of a workspace; opens them in the editor or deletes them.
 import { h, type JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { ask, pathOf } from '../../asking/ask.ts';
-import { useAsk, useDeed } from '../../asking/useAsk.ts';
-import { Confirm } from '../../showing/dialog.ts';
-import { Badge, Card, Empty, Failed, shown } from '../../showing/parts.ts';
-import { Table } from '../../showing/table.ts';
+import { callApi, apiPath } from '../../api/client.ts';
+import { useApi, useAction } from '../../api/useApi.ts';
+import { Confirm } from '../../components/dialog.ts';
+import { Badge, Card, Empty, Failed, renderRequest } from '../../components/parts.ts';
+import { Table } from '../../components/table.ts';
 
 interface SavedProps {
   readonly workspace: string;
-  /** Grows when another one was saved. */
+  /** Incremented when a query is saved. */
   readonly version: number;
   readonly onOpen: (query: string) => void;
 }
 
-interface Named {
+interface SavedQuery {
   readonly kind: 'views' | 'endpoints';
   readonly id: string;
   readonly query: string;
@@ -22,63 +22,63 @@ interface Named {
   readonly parameters: readonly { readonly name: string }[];
 }
 
-type Listed = Readonly<Record<string, unknown>>;
+type ListedQuery = Readonly<Record<string, unknown>>;
 
-const namedOf = (kind: Named['kind'], one: Listed): Named => ({
+const toSavedQuery = (kind: SavedQuery['kind'], one: ListedQuery): SavedQuery => ({
   kind,
   id: String(one['datasetId'] ?? one['endpointId'] ?? one['id'] ?? one['name'] ?? ''),
   query: String(one['query'] ?? ''),
   description: String(one['description'] ?? ''),
-  parameters: (one['parameters'] ?? []) as Named['parameters'],
+  parameters: (one['parameters'] ?? []) as SavedQuery['parameters'],
 });
 
 export function Saved({ onOpen, version, workspace }: SavedProps): JSX.Element {
-  const views = useAsk<readonly Listed[]>(pathOf(['views', workspace]));
-  const endpoints = useAsk<readonly Listed[]>(pathOf(['endpoints', workspace]));
-  const [doomed, setDoomed] = useState<Named | undefined>(undefined);
-  const { problem, run } = useDeed();
-  const again = (): void => {
-    views.again();
-    endpoints.again();
+  const views = useApi<readonly ListedQuery[]>(apiPath(['views', workspace]));
+  const endpoints = useApi<readonly ListedQuery[]>(apiPath(['endpoints', workspace]));
+  const [pendingDelete, setPendingDelete] = useState<SavedQuery | undefined>(undefined);
+  const { problem, run } = useAction();
+  const reload = (): void => {
+    views.reload();
+    endpoints.reload();
   };
   useEffect(() => {
-    if (version > 0) again();
+    if (version > 0) reload();
   }, [version]);
-  const end = ({ id, kind }: Named): void =>
+  const deleteQuery = ({ id, kind }: SavedQuery): void =>
     run(async () => {
-      setDoomed(undefined);
-      await ask(pathOf([kind, workspace, id]), { method: 'DELETE' });
-      again();
+      setPendingDelete(undefined);
+      await callApi(apiPath([kind, workspace, id]), { method: 'DELETE' });
+      reload();
     });
   return h(
     Card,
     { title: 'Saved queries', flush: true },
     problem === undefined ? null : h(Failed, { problem }),
-    shown(views, 'saved queries', (some) => {
+    renderRequest(views, 'saved queries', (viewList) => {
       const rows = [
-        ...some.map((one) => namedOf('views', one)),
-        ...(endpoints.answer?.value ?? []).map((one) => namedOf('endpoints', one)),
+        ...viewList.map((one) => toSavedQuery('views', one)),
+        ...(endpoints.answer?.value ?? []).map((one) => toSavedQuery('endpoints', one)),
       ];
       return rows.length === 0
         ? h(
             Empty,
-            { title: 'None yet' },
-            'Save a query as an endpoint, and programs ask it by its address.',
+            { title: 'No saved queries' },
+            'Save a query as an endpoint to call it from programs.',
           )
-        : h(Table<Named>, {
+        : h(Table<SavedQuery>, {
             label: 'Saved queries',
             rows,
-            columns: columnsFor(workspace, onOpen, setDoomed),
+            columns: columnsFor(workspace, onOpen, setPendingDelete),
           });
     }),
-    doomed === undefined
+    pendingDelete === undefined
       ? null
       : h(Confirm, {
-          title: `Delete ${doomed.id}?`,
-          text: 'Programs that ask for it are answered that it is not there.',
+          title: `Delete ${pendingDelete.id}?`,
+          text: 'Programs that request it receive status 404.',
           yes: 'Delete',
-          onYes: () => end(doomed),
-          onClose: () => setDoomed(undefined),
+          onYes: () => deleteQuery(pendingDelete),
+          onClose: () => setPendingDelete(undefined),
         }),
   );
 }
@@ -86,42 +86,46 @@ export function Saved({ onOpen, version, workspace }: SavedProps): JSX.Element {
 const columnsFor = (
   workspace: string,
   onOpen: (query: string) => void,
-  onEnd: (named: Named) => void,
+  onEnd: (savedQuery: SavedQuery) => void,
 ) => [
-  { title: 'Name', isHead: true, show: ({ id }: Named) => id },
+  { title: 'Name', isHead: true, show: ({ id }: SavedQuery) => id },
   {
     title: 'Kind',
-    show: ({ kind }: Named) =>
+    show: ({ kind }: SavedQuery) =>
       h(Badge, kind === 'views' ? { text: 'view' } : { text: 'endpoint', tone: 'accent' as const }),
   },
   {
     title: 'Address',
-    show: ({ id, kind, parameters }: Named) =>
+    show: ({ id, kind, parameters }: SavedQuery) =>
       h(
         'code',
         null,
-        kind === 'views' ? pathOf(['data', workspace, id]) : pathOf(['endpoints', workspace, id]),
+        kind === 'views' ? apiPath(['data', workspace, id]) : apiPath(['endpoints', workspace, id]),
         parameters.length === 0 ? '' : `?${parameters.map(({ name }) => `${name}=…`).join('&')}`,
       ),
   },
-  { title: 'Description', class: 'soft', show: ({ description }: Named) => description },
+  { title: 'Description', class: 'soft', show: ({ description }: SavedQuery) => description },
   {
-    title: 'Do',
-    show: (named: Named) =>
+    title: 'Actions',
+    show: (savedQuery: SavedQuery) =>
       h(
         'div',
         { class: 'row-of' },
         h(
           'button',
-          { class: 'small', 'aria-label': `Open ${named.id}`, onClick: () => onOpen(named.query) },
+          {
+            class: 'small',
+            'aria-label': `Open ${savedQuery.id}`,
+            onClick: () => onOpen(savedQuery.query),
+          },
           'Open',
         ),
         h(
           'button',
           {
             class: 'small danger',
-            'aria-label': `Delete ${named.id}`,
-            onClick: () => onEnd(named),
+            'aria-label': `Delete ${savedQuery.id}`,
+            onClick: () => onEnd(savedQuery),
           },
           'Delete',
         ),

@@ -1,13 +1,13 @@
-// The SQL screen: a query with its price beside it, its answer as a sheet and a chart, and a name for it.
+// SQL screen: a query with its price, its result as a sheet or a chart, and saved queries.
 import { h, type JSX } from 'preact';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { Dataset, Price } from '../../asking/answers.ts';
-import { type Answer, ask, pathOf, type Problem, problemOf } from '../../asking/ask.ts';
-import { useAsk } from '../../asking/useAsk.ts';
-import { restate } from '../../routing/place.ts';
-import { plural } from '../../showing/formats.ts';
-import { Card, Choice, Failed, Head } from '../../showing/parts.ts';
-import type { Row } from '../../showing/sheet.ts';
+import type { Dataset, Price } from '../../api/answers.ts';
+import { type Answer, callApi, apiPath, type Problem, toProblem } from '../../api/client.ts';
+import { useApi } from '../../api/useApi.ts';
+import { replaceQuery } from '../../routing/place.ts';
+import { plural } from '../../components/formats.ts';
+import { Card, Choice, Failed, Head } from '../../components/parts.ts';
+import type { Row } from '../../components/sheet.ts';
 import { Editor } from './editor.ts';
 import { Result } from './result.ts';
 import { SaveQuery } from './saveQuery.ts';
@@ -19,31 +19,31 @@ interface SqlProps {
   readonly isSecret: boolean;
 }
 
-/** The price and the errors of a text are asked for when typing rests. */
-const RESTS_MS = 400;
-/** The dearest call that runs without being asked for: as many rows as the sheet shows. */
-const DEAREST = 100_000;
+/** Delay after the last keystroke before the price and the errors are requested. */
+const TYPING_PAUSE_MS = 400;
+/** Default cost limit of a query: as many messages as the sheet shows rows. */
+const COST_LIMIT = 100_000;
 
 const START = 'SELECT *\nFROM \nLIMIT 100';
 
-interface Told {
+interface Estimate {
   readonly price?: Price;
   readonly problem?: Problem;
 }
 
 export function Sql({ isSecret, query, workspace }: SqlProps): JSX.Element {
-  const asked = query.get('q');
-  const [text, setText] = useState(asked ?? START);
-  const [limit, setLimit] = useState(String(DEAREST));
+  const initialQuery = query.get('q');
+  const [text, setText] = useState(initialQuery ?? START);
+  const [limit, setLimit] = useState(String(COST_LIMIT));
   const [isSaving, setSaving] = useState(false);
   const [version, setVersion] = useState(0);
-  const tables = useAsk<readonly Dataset[]>(
-    workspace === '' ? undefined : pathOf([isSecret ? 'datasets' : 'data', workspace]),
+  const tables = useApi<readonly Dataset[]>(
+    workspace === '' ? undefined : apiPath([isSecret ? 'datasets' : 'data', workspace]),
     UNLISTED,
   );
-  const told = usePrice(workspace, text);
+  const estimated = usePrice(workspace, text);
   const { answer, isBusy, problem, run } = useRun(workspace, text, limit);
-  const shown = problem ?? told.problem;
+  const currentProblem = problem ?? estimated.problem;
   return h(
     'div',
     null,
@@ -52,7 +52,7 @@ export function Sql({ isSecret, query, workspace }: SqlProps): JSX.Element {
       Card,
       {
         title: 'Query',
-        actions: h(RunIt, { told, text, isBusy, run }),
+        actions: h(RunButton, { estimated, text, isBusy, run }),
       },
       h(
         'div',
@@ -61,15 +61,15 @@ export function Sql({ isSecret, query, workspace }: SqlProps): JSX.Element {
           text,
           onText: setText,
           onRun: run,
-          tables: tables.answer?.value ?? NONE,
-          problem: shown,
+          tables: tables.answer?.value ?? NO_TABLES,
+          problem: currentProblem,
         }),
-        h(Below, {
+        h(QueryControls, {
           limit,
           onLimit: setLimit,
           onSave: isSecret && !isBlank(text) ? () => setSaving(true) : undefined,
         }),
-        shown === undefined ? null : h(Failed, { problem: shown }),
+        currentProblem === undefined ? null : h(Failed, { problem: currentProblem }),
       ),
     ),
     answer === undefined ? null : h(Result, { answer }),
@@ -85,16 +85,16 @@ export function Sql({ isSecret, query, workspace }: SqlProps): JSX.Element {
   );
 }
 
-interface RunProps extends Pick<Ran, 'isBusy' | 'run'> {
-  readonly told: Told;
+interface RunProps extends Pick<QueryRun, 'isBusy' | 'run'> {
+  readonly estimated: Estimate;
   readonly text: string;
 }
 
-const RunIt = ({ isBusy, run, text, told }: RunProps): JSX.Element =>
+const RunButton = ({ isBusy, run, text, estimated }: RunProps): JSX.Element =>
   h(
     'div',
     { class: 'row-of' },
-    h('span', { class: 'soft small', role: 'status' }, priceText(told, text)),
+    h('span', { class: 'soft small', role: 'status' }, priceText(estimated, text)),
     h(
       'button',
       {
@@ -107,14 +107,14 @@ const RunIt = ({ isBusy, run, text, told }: RunProps): JSX.Element =>
     ),
   );
 
-interface BelowProps {
+interface QueryControlsProps {
   readonly limit: string;
   readonly onLimit: (limit: string) => void;
-  /** Undefined: there is nothing to save, or no right to. */
+  /** Undefined if there is nothing to save or the token may not save. */
   readonly onSave: (() => void) | undefined;
 }
 
-const Below = ({ limit, onLimit, onSave }: BelowProps): JSX.Element =>
+const QueryControls = ({ limit, onLimit, onSave }: QueryControlsProps): JSX.Element =>
   h(
     'div',
     { class: 'row-of' },
@@ -129,57 +129,58 @@ const Below = ({ limit, onLimit, onSave }: BelowProps): JSX.Element =>
   );
 
 const UNLISTED = { unlisted: true } as const;
-const NONE: readonly Dataset[] = [];
-const LIMITS = [1_000, 10_000, DEAREST, 1_000_000].map(
+const NO_TABLES: readonly Dataset[] = [];
+const LIMITS = [1_000, 10_000, COST_LIMIT, 1_000_000].map(
   (count) => [String(count), plural(count, 'message')] as const,
 );
 
 const isBlank = (text: string): boolean => text.trim() === '' || text === START;
 
-function priceText({ price }: Told, text: string): string {
+function priceText({ price }: Estimate, text: string): string {
   if (price === undefined || isBlank(text)) return '';
   return price.messages === 0
     ? 'Costs nothing'
     : `Costs at most ${plural(price.messages, 'message')}`;
 }
 
-/** The price of a text, or why it is no query: free, and nothing is read. */
-function usePrice(workspace: string, text: string): Told {
-  const [told, setTold] = useState<Told>({});
+/** Requests the price of a query or its error. The request is free and reads no data. */
+function usePrice(workspace: string, text: string): Estimate {
+  const [estimated, setEstimated] = useState<Estimate>({});
   useEffect(() => {
     if (isBlank(text) || workspace === '') {
-      setTold({});
+      setEstimated({});
       return undefined;
     }
-    const gone = new AbortController();
+    const controller = new AbortController();
     const json = { sqlQuery: text, estimate: true };
     const timer = setTimeout(() => {
-      ask<Price>(pathOf(['sql-query', workspace]), {
+      callApi<Price>(apiPath(['sql-query', workspace]), {
         json,
         unlisted: true,
-        signal: gone.signal,
+        signal: controller.signal,
       }).then(
-        ({ value }) => setTold({ price: value }),
-        (reason: unknown) => gone.signal.aborted || setTold({ problem: problemOf(reason) }),
+        ({ value }) => setEstimated({ price: value }),
+        (reason: unknown) =>
+          controller.signal.aborted || setEstimated({ problem: toProblem(reason) }),
       );
-    }, RESTS_MS);
+    }, TYPING_PAUSE_MS);
     return () => {
       clearTimeout(timer);
-      gone.abort();
+      controller.abort();
     };
   }, [workspace, text]);
-  return told;
+  return estimated;
 }
 
-interface Ran {
+interface QueryRun {
   readonly answer: (Answer<readonly Row[]> & { readonly text: string }) | undefined;
   readonly problem: Problem | undefined;
   readonly isBusy: boolean;
   readonly run: () => void;
 }
 
-function useRun(workspace: string, text: string, limit: string): Ran {
-  const [state, setState] = useState<Omit<Ran, 'run'>>({
+function useRun(workspace: string, text: string, limit: string): QueryRun {
+  const [state, setState] = useState<Omit<QueryRun, 'run'>>({
     answer: undefined,
     problem: undefined,
     isBusy: false,
@@ -190,18 +191,18 @@ function useRun(workspace: string, text: string, limit: string): Ran {
     const { limit: maxMessages, text: sqlQuery } = latest.current;
     if (isBlank(sqlQuery)) return;
     setState((before) => ({ ...before, problem: undefined, isBusy: true }));
-    restate({ q: sqlQuery.length < ADDRESS_MAX ? sqlQuery : undefined });
+    replaceQuery({ q: sqlQuery.length < ADDRESS_MAX ? sqlQuery : undefined });
     const json = { sqlQuery, maxMessages: Number(maxMessages) };
-    ask<readonly Row[]>(pathOf(['sql-query', workspace]), { json }).then(
+    callApi<readonly Row[]>(apiPath(['sql-query', workspace]), { json }).then(
       (answer) =>
         setState({ answer: { ...answer, text: sqlQuery }, problem: undefined, isBusy: false }),
       (reason: unknown) =>
-        setState({ answer: undefined, problem: problemOf(reason), isBusy: false }),
+        setState({ answer: undefined, problem: toProblem(reason), isBusy: false }),
     );
   }, [workspace]);
   useEffect(() => setState((before) => ({ ...before, problem: undefined })), [text]);
   return useMemo(() => ({ ...state, run }), [state, run]);
 }
 
-/** Longer queries are not part of the address. */
+/** Longer queries are left out of the address. */
 const ADDRESS_MAX = 4_000;

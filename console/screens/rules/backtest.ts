@@ -1,18 +1,18 @@
-// When a rule would have fired over the past, drawn over the days of its symbol.
+// Backtest of a rule: when it would have fired, shown on the daily prices of its symbol.
 import { h, type JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import { ask, pathOf } from '../../asking/ask.ts';
-import { useAsk, useDeed } from '../../asking/useAsk.ts';
-import { Chart } from '../../showing/chart.ts';
-import { number, plural, time } from '../../showing/formats.ts';
-import { Card, Choice, Empty, Facts, Failed, shown, Text } from '../../showing/parts.ts';
-import { candlesOf, ohlcOf, secondsOf } from '../../showing/points.ts';
-import { cell } from '../../showing/formats.ts';
-import type { Row } from '../../showing/sheet.ts';
-import { Table } from '../../showing/table.ts';
-import { bodyOf, conditionText, type Draft } from './ruleSchema.ts';
+import { callApi, apiPath } from '../../api/client.ts';
+import { useApi, useAction } from '../../api/useApi.ts';
+import { Chart } from '../../components/chart.ts';
+import { number, plural, time } from '../../components/formats.ts';
+import { Card, Choice, Empty, Facts, Failed, renderRequest, Text } from '../../components/parts.ts';
+import { toCandles, findOhlc, toSeconds } from '../../components/points.ts';
+import { cell } from '../../components/formats.ts';
+import type { Row } from '../../components/sheet.ts';
+import { Table } from '../../components/table.ts';
+import { buildRuleBody, conditionText, type Draft } from './ruleSchema.ts';
 
-interface Backtested {
+interface BacktestResult {
   readonly from: string;
   readonly to: string;
   readonly step: string;
@@ -40,14 +40,14 @@ export function Backtest({ draft }: { readonly draft: Draft }): JSX.Element {
   const [from, setFrom] = useState('');
   const [to, setTo] = useState('');
   const [step, setStep] = useState<string>('day');
-  const [result, setResult] = useState<Backtested | undefined>(undefined);
-  const { isBusy, problem, run } = useDeed();
+  const [result, setResult] = useState<BacktestResult | undefined>(undefined);
+  const { isBusy, problem, run } = useAction();
   const test = (event: Event): void => {
     event.preventDefault();
     const range = { step, ...(from === '' ? {} : { from }), ...(to === '' ? {} : { to }) };
     run(async () => {
-      const json = { ...bodyOf(draft), ...range };
-      setResult((await ask<Backtested>(pathOf(['rules', 'backtest']), { json })).value);
+      const json = { ...buildRuleBody(draft), ...range };
+      setResult((await callApi<BacktestResult>(apiPath(['rules', 'backtest']), { json })).value);
     });
   };
   return h(
@@ -55,18 +55,22 @@ export function Backtest({ draft }: { readonly draft: Draft }): JSX.Element {
     null,
     h(
       Card,
-      { title: 'Test it on the past' },
+      { title: 'Backtest' },
       h(
         'form',
         { class: 'form', onSubmit: test },
         h(Text, { label: 'From', type: 'date', value: from, onText: setFrom }),
         h(Text, { label: 'To', type: 'date', value: to, onText: setTo }),
-        h(Choice, { label: 'Look', value: step, options: STEPS, onPick: setStep }),
-        h('button', { type: 'submit', disabled: isBusy }, isBusy ? 'Testing …' : 'Test it'),
+        h(Choice, { label: 'Step', value: step, options: STEPS, onPick: setStep }),
+        h(
+          'button',
+          { type: 'submit', disabled: isBusy },
+          isBusy ? 'Running …' : 'Run the backtest',
+        ),
         h(
           'p',
           { class: 'soft small whole' },
-          'Without days: the week before. It costs the bars that it runs over.',
+          'Without dates it covers the last week. You pay for the bars it reads.',
         ),
       ),
       problem === undefined ? null : h(Failed, { problem }),
@@ -75,7 +79,7 @@ export function Backtest({ draft }: { readonly draft: Draft }): JSX.Element {
   );
 }
 
-function Outcome({ result }: { readonly result: Backtested }): JSX.Element {
+function Outcome({ result }: { readonly result: BacktestResult }): JSX.Element {
   const { alerts, conditions, evaluated, firings, from, messages, passed, symbols, to } = result;
   const symbol = symbols[0] ?? '';
   return h(
@@ -88,13 +92,13 @@ function Outcome({ result }: { readonly result: Backtested }): JSX.Element {
         of: [
           ['From', from],
           ['To', to],
-          ['Looked', plural(evaluated, 'time')],
-          ['Conditions held', plural(passed, 'time')],
+          ['Evaluated', plural(evaluated, 'time')],
+          ['Conditions met', plural(passed, 'time')],
           ['Alerts', number(alerts)],
-          ['They would have cost', plural(messages, 'message')],
+          ['Cost of the alerts', plural(messages, 'message')],
         ],
       }),
-      h(Drawn, { key: `${symbol} ${from} ${to}`, symbol, from, to, firings }),
+      h(FiringChart, { key: `${symbol} ${from} ${to}`, symbol, from, to, firings }),
       h(
         'ul',
         { class: 'small soft' },
@@ -103,13 +107,13 @@ function Outcome({ result }: { readonly result: Backtested }): JSX.Element {
             'li',
             { key: index },
             h('code', null, conditionText(condition)),
-            ` held ${plural(held, 'time')}`,
+            ` met ${plural(held, 'time')}`,
           ),
         ),
       ),
     ),
     firings.length === 0
-      ? h(Empty, { title: 'It would never have fired' }, 'Ask less of it, or look at more days.')
+      ? h(Empty, { title: 'It would never have fired' }, 'Relax its conditions, or test more days.')
       : h(Table<Firing>, {
           label: 'When it would have fired',
           rows: firings,
@@ -121,30 +125,30 @@ function Outcome({ result }: { readonly result: Backtested }): JSX.Element {
               show: ({ timestamp }) => time(timestamp),
             },
             { title: 'Symbol', show: ({ event }) => event },
-            { title: 'With', show: ({ data }) => h('code', null, cell(data) ?? '') },
+            { title: 'Values', show: ({ data }) => h('code', null, cell(data) ?? '') },
           ],
         }),
   );
 }
 
-interface DrawnProps {
+interface FiringChartProps {
   readonly symbol: string;
   readonly from: string;
   readonly to: string;
   readonly firings: readonly Firing[];
 }
 
-const BARS = ohlcOf(['open', 'high', 'low', 'close']);
+const OHLC = findOhlc(['open', 'high', 'low', 'close']);
 
-function Drawn({ firings, from, symbol, to }: DrawnProps): JSX.Element {
-  const asked = useAsk<readonly Row[]>(
-    pathOf(['data', 'CORE', 'HISTORICAL_PRICES', symbol], { from, to, sort: 'asc' }),
+function FiringChart({ firings, from, symbol, to }: FiringChartProps): JSX.Element {
+  const request = useApi<readonly Row[]>(
+    apiPath(['data', 'CORE', 'HISTORICAL_PRICES', symbol], { from, to, sort: 'asc' }),
   );
-  const rows = asked.answer?.value;
+  const rows = request.answer?.value;
   const [x, series, marks] = useMemo(
     () => [
-      secondsOf(rows ?? [], 'date'),
-      BARS === undefined || rows === undefined ? [] : [candlesOf(rows, BARS)],
+      toSeconds(rows ?? [], 'date'),
+      OHLC === undefined || rows === undefined ? [] : [toCandles(rows, OHLC)],
       firings
         .filter(({ event }) => event === symbol)
         .map(({ timestamp }) => ({ x: timestamp / 1_000 })),
@@ -152,9 +156,9 @@ function Drawn({ firings, from, symbol, to }: DrawnProps): JSX.Element {
     [rows, firings],
   );
   return h('div', null, [
-    shown(asked, 'its days', (days) =>
+    renderRequest(request, 'daily prices', (days) =>
       days.length === 0
-        ? h('p', { class: 'soft' }, `There are no days of ${symbol} to draw.`)
+        ? h('p', { class: 'soft' }, `There are no daily prices of ${symbol} to chart.`)
         : h(Chart, {
             label: `Days of ${symbol} with ${plural(marks.length, 'firing')}`,
             x,

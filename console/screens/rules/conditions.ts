@@ -1,6 +1,6 @@
-// Conditions of a rule: a value, how it is compared, with what.
+// Form fields for the conditions of a rule: value, comparison and operand.
 import { h, type JSX } from 'preact';
-import { type Condition, isAlone, type RuleSchema, type RuleValue } from './ruleSchema.ts';
+import { type Condition, isUnary, type RuleSchema, type RuleValue } from './ruleSchema.ts';
 
 interface ConditionsProps {
   readonly schema: RuleSchema;
@@ -8,7 +8,7 @@ interface ConditionsProps {
   readonly onChange: (conditions: readonly Condition[]) => void;
 }
 
-/** As many as a person keeps in view; the API takes more. */
+/** Limit of the form; the API accepts more. */
 const CONDITIONS_MAX = 20;
 
 const valueOf = (event: Event): string =>
@@ -75,8 +75,8 @@ function Row({ at, condition, onChange, onRemove, schema }: RowProps): JSX.Eleme
         onChange: (event: Event) => {
           const next = valueOf(event);
           const first = operatorsOf(schema, next);
-          const isKept = first.some((one) => one.value === operator);
-          onChange({ name: next, operator: isKept ? operator : (first[0]?.value ?? '==') });
+          const isAvailable = first.some((one) => one.value === operator);
+          onChange({ name: next, operator: isAvailable ? operator : (first[0]?.value ?? '==') });
         },
       },
       schema.schema.map(({ label, value }: RuleValue) =>
@@ -93,7 +93,7 @@ function Row({ at, condition, onChange, onRemove, schema }: RowProps): JSX.Eleme
         h('option', { key: value, value, selected: value === operator }, label),
       ),
     ),
-    isAlone(operator)
+    isUnary(operator)
       ? h('span', null)
       : h('input', {
           value: text,

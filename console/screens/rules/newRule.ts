@@ -1,46 +1,46 @@
-// A rule is built, tested on the past, then made.
+// Screen that builds a rule, backtests it and creates it.
 import { h, type JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { ask, pathOf } from '../../asking/ask.ts';
-import { useAsk, useDeed } from '../../asking/useAsk.ts';
-import { go, hrefOf } from '../../routing/place.ts';
-import { Card, Choice, Failed, Head, shown, Text } from '../../showing/parts.ts';
+import { callApi, apiPath } from '../../api/client.ts';
+import { useApi, useAction } from '../../api/useApi.ts';
+import { go, screenHref } from '../../routing/place.ts';
+import { Card, Choice, Failed, Head, renderRequest, Text } from '../../components/parts.ts';
 import { Backtest } from './backtest.ts';
 import { Conditions } from './conditions.ts';
 import { Output } from './output.ts';
-import { bodyOf, type Draft, EMPTY, type RuleSchema } from './ruleSchema.ts';
+import { buildRuleBody, type Draft, EMPTY, type RuleSchema } from './ruleSchema.ts';
 
-const SCHEMA = pathOf(['rules', 'schema']);
+const SCHEMA = apiPath(['rules', 'schema']);
 
 export function NewRule(): JSX.Element {
-  const asked = useAsk<RuleSchema>(SCHEMA);
+  const request = useApi<RuleSchema>(SCHEMA);
   return h(
     'div',
     null,
     h(Head, {
       title: 'Build a rule',
-      crumb: [h('a', { href: hrefOf(['rules']) }, 'Rules'), ' / new'],
+      crumb: [h('a', { href: screenHref(['rules']) }, 'Rules'), ' / new'],
     }),
-    shown(asked, 'what rules may read', (schema) => h(RuleForm, { schema })),
+    renderRequest(request, 'the rule schema', (schema) => h(RuleForm, { schema })),
   );
 }
 
 const MATCHES = [
-  ['all', 'all of them hold'],
-  ['any', 'one of them holds'],
+  ['all', 'all conditions are met'],
+  ['any', 'any condition is met'],
 ] as const;
 
 function RuleForm({ schema }: { readonly schema: RuleSchema }): JSX.Element {
   const [draft, setDraft] = useState<Draft>(EMPTY);
-  const { isBusy, problem, run } = useDeed();
+  const { isBusy, problem, run } = useAction();
   const change = (more: Partial<Draft>): void => setDraft({ ...draft, ...more });
-  const make = (event: Event): void => {
+  const create = (event: Event): void => {
     event.preventDefault();
     run(async () => {
-      const { value } = await ask<{ readonly id: string }>(pathOf(['rules', 'create']), {
-        json: bodyOf(draft),
+      const { value } = await callApi<{ readonly id: string }>(apiPath(['rules', 'create']), {
+        json: buildRuleBody(draft),
       });
-      go(hrefOf(['rules', value.id]));
+      go(screenHref(['rules', value.id]));
     });
   };
   return h(
@@ -48,10 +48,10 @@ function RuleForm({ schema }: { readonly schema: RuleSchema }): JSX.Element {
     null,
     h(
       Card,
-      { title: 'The rule' },
+      { title: 'Rule' },
       h(
         'form',
-        { class: 'stack', onSubmit: make },
+        { class: 'stack', onSubmit: create },
         h(
           'div',
           { class: 'form' },
@@ -59,7 +59,7 @@ function RuleForm({ schema }: { readonly schema: RuleSchema }): JSX.Element {
             label: 'Symbol',
             value: draft.symbol,
             required: true,
-            hint: 'ANYEVENT: each symbol.',
+            hint: 'ANYEVENT matches every symbol.',
             onText: (symbol) => change({ symbol }),
           }),
           h(Text, { label: 'Name', value: draft.name, onText: (name) => change({ name }) }),
@@ -80,7 +80,7 @@ function RuleForm({ schema }: { readonly schema: RuleSchema }): JSX.Element {
         h(
           'div',
           { class: 'row-of' },
-          h('button', { class: 'primary', type: 'submit', disabled: isBusy }, 'Make the rule'),
+          h('button', { class: 'primary', type: 'submit', disabled: isBusy }, 'Create the rule'),
         ),
       ),
     ),

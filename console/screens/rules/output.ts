@@ -1,7 +1,7 @@
-// Where the alerts of a rule go, and how often at most.
+// Form fields for the delivery of alerts and their maximum frequency.
 import { h, type JSX } from 'preact';
-import { plural } from '../../showing/formats.ts';
-import { Choice, Text } from '../../showing/parts.ts';
+import { plural } from '../../components/formats.ts';
+import { Choice, Text } from '../../components/parts.ts';
 import type { Draft, RuleSchema } from './ruleSchema.ts';
 
 interface OutputProps {
@@ -16,7 +16,7 @@ const FREQUENCIES = [
   ['86400', 'a day'],
 ] as const;
 
-/** Members that have a field of their own. */
+/** Members with a dedicated form field. */
 const FIXED: readonly string[] = ['method', 'frequency'];
 
 export function Output({ draft, onChange, schema }: OutputProps): JSX.Element {
@@ -56,7 +56,7 @@ export function Output({ draft, onChange, schema }: OutputProps): JSX.Element {
   );
 }
 
-/** What was left empty is not said. */
+/** Sets a member; removes it if the text is empty. */
 const withMember = (
   members: Readonly<Record<string, string>>,
   name: string,

@@ -1,13 +1,13 @@
-// One rule: why it holds now or not, its alerts, and how each was delivered.
+// Screen of one rule: current state of its conditions, alerts and deliveries.
 import { h, type JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { ask, pathOf } from '../../asking/ask.ts';
-import { useAsk, useDeed } from '../../asking/useAsk.ts';
-import { hrefOf } from '../../routing/place.ts';
-import { cell, number, time } from '../../showing/formats.ts';
-import { Badge, Card, Empty, Facts, Failed, Head, shown } from '../../showing/parts.ts';
-import { type Row, Sheet } from '../../showing/sheet.ts';
-import { Table } from '../../showing/table.ts';
+import { callApi, apiPath } from '../../api/client.ts';
+import { useApi, useAction } from '../../api/useApi.ts';
+import { screenHref } from '../../routing/place.ts';
+import { cell, number, time } from '../../components/formats.ts';
+import { Badge, Card, Empty, Facts, Failed, Head, renderRequest } from '../../components/parts.ts';
+import { type Row, Sheet } from '../../components/sheet.ts';
+import { Table } from '../../components/table.ts';
 import { conditionText } from './ruleSchema.ts';
 import type { Rule } from './rules.ts';
 
@@ -23,7 +23,7 @@ interface Alert {
   readonly attempts: number;
 }
 
-interface Why {
+interface RuleState {
   readonly passes: boolean;
   readonly values: Row;
   readonly conditions: readonly {
@@ -33,28 +33,28 @@ interface Why {
 }
 
 export function RuleScreen({ id }: { readonly id: string }): JSX.Element {
-  const asked = useAsk<readonly Rule[]>(pathOf(['rules', 'info', id]));
-  const rule = asked.answer?.value[0];
+  const request = useApi<readonly Rule[]>(apiPath(['rules', 'info', id]));
+  const rule = request.answer?.value[0];
   return h(
     'div',
     null,
     h(Head, {
       title: rule?.name ?? 'Rule',
-      crumb: [h('a', { href: hrefOf(['rules']) }, 'Rules'), ' / rule'],
+      crumb: [h('a', { href: screenHref(['rules']) }, 'Rules'), ' / rule'],
     }),
-    shown(asked, 'the rule', () =>
+    renderRequest(request, 'the rule', () =>
       rule === undefined
-        ? h('p', { class: 'notice warn' }, 'There is no such rule.')
-        : h('div', null, h(Told, { rule }), h(WhyNow, { id }), h(Alerts, { id })),
+        ? h('p', { class: 'notice warn' }, 'No such rule.')
+        : h('div', null, h(RuleOverview, { rule }), h(CurrentState, { id }), h(Alerts, { id })),
     ),
   );
 }
 
-const Told = ({ rule }: { readonly rule: Rule }): JSX.Element =>
+const RuleOverview = ({ rule }: { readonly rule: Rule }): JSX.Element =>
   h(
     Card,
     {
-      title: 'What it does',
+      title: 'Rule',
       actions: h(
         Badge,
         rule.isActive ? { text: 'running', tone: 'good' } : { text: 'paused', tone: 'warn' },
@@ -74,7 +74,7 @@ const Told = ({ rule }: { readonly rule: Rule }): JSX.Element =>
           ['Alerts go to', rule.outputs[0]?.method ?? ''],
           ['At most one in', `${number(rule.outputs[0]?.frequency ?? 0)} s`],
           ['Evaluated', number(rule.evaluated)],
-          ['Conditions held', number(rule.passed)],
+          ['Conditions met', number(rule.passed)],
           ['Alerts', number(rule.sent)],
         ],
       }),
@@ -82,23 +82,23 @@ const Told = ({ rule }: { readonly rule: Rule }): JSX.Element =>
     ),
   );
 
-function WhyNow({ id }: { readonly id: string }): JSX.Element {
-  const asked = useAsk<Why>(pathOf(['rules', 'why', id]));
+function CurrentState({ id }: { readonly id: string }): JSX.Element {
+  const request = useApi<RuleState>(apiPath(['rules', 'why', id]));
   return h(
     Card,
     {
-      title: 'How it stands now',
-      actions: h('button', { class: 'small', onClick: asked.again }, 'Refresh'),
+      title: 'Current state',
+      actions: h('button', { class: 'small', onClick: request.reload }, 'Refresh'),
     },
-    shown(asked, 'how it stands', ({ conditions = [], passes, values }) =>
+    renderRequest(request, 'the current state', ({ conditions = [], passes, values }) =>
       h(
         'div',
         { class: 'stack' },
         h(
           Badge,
           passes
-            ? { text: 'its conditions hold', tone: 'good' }
-            : { text: 'it does not fire', tone: 'warn' },
+            ? { text: 'conditions met', tone: 'good' }
+            : { text: 'conditions not met', tone: 'warn' },
         ),
         h(
           'ul',
@@ -108,8 +108,8 @@ function WhyNow({ id }: { readonly id: string }): JSX.Element {
               'li',
               { key: index },
               h('code', null, conditionText(condition)),
-              holds ? ' holds' : ' does not hold',
-              `; ${String(condition[0])} is ${cell(values[String(condition[0])]) ?? 'not known'}`,
+              holds ? ' is met' : ' is not met',
+              `; ${String(condition[0])} is ${cell(values[String(condition[0])]) ?? 'unknown'}`,
             ),
           ),
         ),
@@ -119,7 +119,7 @@ function WhyNow({ id }: { readonly id: string }): JSX.Element {
 }
 
 function Alerts({ id }: { readonly id: string }): JSX.Element {
-  const asked = useAsk<readonly Alert[]>(pathOf(['rules', 'alerts', id]));
+  const request = useApi<readonly Alert[]>(apiPath(['rules', 'alerts', id]));
   const [chosen, setChosen] = useState<Alert | undefined>(undefined);
   return h(
     'div',
@@ -129,21 +129,21 @@ function Alerts({ id }: { readonly id: string }): JSX.Element {
       {
         title: 'Alerts, newest first',
         flush: true,
-        actions: h('button', { class: 'small', onClick: asked.again }, 'Refresh'),
+        actions: h('button', { class: 'small', onClick: request.reload }, 'Refresh'),
       },
-      shown(asked, 'its alerts', (rows) =>
+      renderRequest(request, 'its alerts', (rows) =>
         rows.length === 0
-          ? h(Empty, { title: 'It has not fired yet' })
+          ? h(Empty, { title: 'No alerts yet' })
           : h(Table<Alert>, { label: 'Alerts', rows, columns: columnsFor(setChosen) }),
       ),
     ),
     chosen === undefined
       ? null
-      : h(Deliveries, { key: chosen.alertId, alert: chosen, again: asked.again }),
+      : h(Deliveries, { key: chosen.alertId, alert: chosen, reload: request.reload }),
   );
 }
 
-const toneOf = (state: string): 'good' | 'bad' | 'warn' =>
+const stateTone = (state: string): 'good' | 'bad' | 'warn' =>
   /^(logged|delivered|shadow)$/.test(state)
     ? 'good'
     : /^(dead|unsent)$/.test(state)
@@ -153,11 +153,11 @@ const toneOf = (state: string): 'good' | 'bad' | 'warn' =>
 const columnsFor = (onPick: (alert: Alert) => void) => [
   { title: 'When', isHead: true, class: 'nowrap', show: ({ timestamp }: Alert) => time(timestamp) },
   { title: 'Symbol', show: ({ event }: Alert) => event },
-  { title: 'With', show: ({ data }: Alert) => h('code', null, cell(data) ?? '') },
+  { title: 'Values', show: ({ data }: Alert) => h('code', null, cell(data) ?? '') },
   {
     title: 'State',
     show: ({ outcome, state }: Alert) => [
-      h(Badge, { text: state, tone: toneOf(state) }),
+      h(Badge, { text: state, tone: stateTone(state) }),
       ` ${outcome}`,
     ],
   },
@@ -179,17 +179,17 @@ const columnsFor = (onPick: (alert: Alert) => void) => [
 
 interface DeliveriesProps {
   readonly alert: Alert;
-  readonly again: () => void;
+  readonly reload: () => void;
 }
 
-function Deliveries({ again, alert }: DeliveriesProps): JSX.Element {
-  const asked = useAsk<readonly Row[]>(pathOf(['rules', 'deliveries', alert.alertId]));
-  const { isBusy, problem, run } = useDeed();
+function Deliveries({ reload, alert }: DeliveriesProps): JSX.Element {
+  const request = useApi<readonly Row[]>(apiPath(['rules', 'deliveries', alert.alertId]));
+  const { isBusy, problem, run } = useAction();
   const resend = (): void =>
     run(async () => {
-      await ask(pathOf(['rules', 'redeliver']), { json: { alertId: alert.alertId } });
-      again();
-      asked.again();
+      await callApi(apiPath(['rules', 'redeliver']), { json: { alertId: alert.alertId } });
+      reload();
+      request.reload();
     });
   return h(
     Card,
@@ -199,14 +199,14 @@ function Deliveries({ again, alert }: DeliveriesProps): JSX.Element {
       actions:
         alert.method === 'logs'
           ? null
-          : h('button', { class: 'small', disabled: isBusy, onClick: resend }, 'Send it again'),
+          : h('button', { class: 'small', disabled: isBusy, onClick: resend }, 'Send again'),
     },
     problem === undefined ? null : h(Failed, { problem }),
-    shown(asked, 'its deliveries', (rows) =>
+    renderRequest(request, 'its deliveries', (rows) =>
       rows.length === 0
         ? h(
             Empty,
-            { title: 'Nobody was called' },
+            { title: 'No deliveries' },
             alert.method === 'logs' ? 'Alerts of this rule are logged.' : '',
           )
         : h(Sheet, { label: 'Deliveries', rows }),

@@ -1,5 +1,4 @@
-// What rules may read and where alerts may go, as GET /rules/schema tells it; and a rule as its form holds
-// it.
+// Types of GET /rules/schema, and the draft of a rule in its form.
 
 export interface RuleValue {
   readonly label: string;
@@ -55,22 +54,22 @@ export const EMPTY: Draft = {
   members: {},
 };
 
-/** Operators that compare with nothing. */
-export const isAlone = (operator: string): boolean => operator === 'true' || operator === 'false';
+/** Returns whether the operator has no operand. */
+export const isUnary = (operator: string): boolean => operator === 'true' || operator === 'false';
 
-/** Numbers are sent as numbers; anything else is a text, or the name of another value. */
-const said = ({ name, operator, text }: Condition): readonly unknown[] => {
-  if (isAlone(operator)) return [name, operator];
+/** Sends numbers as numbers; any other operand is a text or the name of another value. */
+const toWireCondition = ({ name, operator, text }: Condition): readonly unknown[] => {
+  if (isUnary(operator)) return [name, operator];
   const value = text.trim();
   return [name, operator, value !== '' && Number.isFinite(Number(value)) ? Number(value) : value];
 };
 
-export const bodyOf = (draft: Draft, id?: string): object => ({
+export const buildRuleBody = (draft: Draft, id?: string): object => ({
   ruleSet: draft.symbol.trim(),
   ruleName:
     draft.name.trim() === '' ? `${draft.symbol} ${draft.conditions[0]?.name ?? ''}` : draft.name,
   type: draft.match,
-  conditions: draft.conditions.map(said),
+  conditions: draft.conditions.map(toWireCondition),
   outputs: [{ method: draft.method, frequency: Number(draft.frequency), ...draft.members }],
   ...(id === undefined ? {} : { id }),
 });

@@ -1,13 +1,13 @@
-// The rules of the account: what each watches, how often it fired, whether it runs.
+// List of the rules of the account with their counters and state.
 import { h, type JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { ask, pathOf } from '../../asking/ask.ts';
-import { useAsk, useDeed } from '../../asking/useAsk.ts';
-import { hrefOf } from '../../routing/place.ts';
-import { Confirm } from '../../showing/dialog.ts';
-import { number } from '../../showing/formats.ts';
-import { Badge, Card, Empty, Failed, Head, shown } from '../../showing/parts.ts';
-import { Table } from '../../showing/table.ts';
+import { callApi, apiPath } from '../../api/client.ts';
+import { useApi, useAction } from '../../api/useApi.ts';
+import { screenHref } from '../../routing/place.ts';
+import { Confirm } from '../../components/dialog.ts';
+import { number } from '../../components/formats.ts';
+import { Badge, Card, Empty, Failed, Head, renderRequest } from '../../components/parts.ts';
+import { Table } from '../../components/table.ts';
 import { conditionText } from './ruleSchema.ts';
 
 export interface Rule {
@@ -28,15 +28,15 @@ export interface Rule {
 type Act = 'pause' | 'resume' | 'end';
 
 export function Rules(): JSX.Element {
-  const asked = useAsk<readonly Rule[]>(pathOf(['rules']));
-  const [doomed, setDoomed] = useState<Rule | undefined>(undefined);
-  const { problem, run } = useDeed();
+  const request = useApi<readonly Rule[]>(apiPath(['rules']));
+  const [pendingDelete, setPendingDelete] = useState<Rule | undefined>(undefined);
+  const { problem, run } = useAction();
   const act = ({ id }: Rule, what: Act): void =>
     run(async () => {
-      setDoomed(undefined);
-      if (what === 'end') await ask(pathOf(['rules', id]), { method: 'DELETE' });
-      else await ask(pathOf(['rules', what]), { json: { ruleId: id } });
-      asked.again();
+      setPendingDelete(undefined);
+      if (what === 'end') await callApi(apiPath(['rules', id]), { method: 'DELETE' });
+      else await callApi(apiPath(['rules', what]), { json: { ruleId: id } });
+      request.reload();
     });
   return h(
     'div',
@@ -44,36 +44,36 @@ export function Rules(): JSX.Element {
     h(
       Head,
       { title: 'Rules' },
-      h('a', { class: 'button primary', href: hrefOf(['rules', 'new']) }, 'Build a rule'),
+      h('a', { class: 'button primary', href: screenHref(['rules', 'new']) }, 'Build a rule'),
     ),
     problem === undefined ? null : h(Failed, { problem }),
     h(
       Card,
       { title: 'Rules of this account', flush: true },
-      shown(asked, 'rules', (rows) =>
+      renderRequest(request, 'rules', (rows) =>
         rows.length === 0
           ? h(
               Empty,
               { title: 'No rule yet' },
-              'It watches values of a symbol and tells when its conditions hold. Test it on the past first.',
+              'A rule sends an alert when the values of a symbol meet its conditions. Backtest it first.',
             )
           : h(Table<Rule>, {
               label: 'Rules',
               rows,
               columns: columnsFor((rule, what) =>
-                what === 'end' ? setDoomed(rule) : act(rule, what),
+                what === 'end' ? setPendingDelete(rule) : act(rule, what),
               ),
             }),
       ),
     ),
-    doomed === undefined
+    pendingDelete === undefined
       ? null
       : h(Confirm, {
-          title: `Delete ${doomed.name}?`,
-          text: 'Its alerts go with it.',
+          title: `Delete ${pendingDelete.name}?`,
+          text: 'Its alerts are deleted too.',
           yes: 'Delete',
-          onYes: () => act(doomed, 'end'),
-          onClose: () => setDoomed(undefined),
+          onYes: () => act(pendingDelete, 'end'),
+          onClose: () => setPendingDelete(undefined),
         }),
   );
 }
@@ -82,7 +82,7 @@ const columnsFor = (onAct: (rule: Rule, what: Act) => void) => [
   {
     title: 'Rule',
     isHead: true,
-    show: ({ id, name }: Rule) => h('a', { href: hrefOf(['rules', id]) }, name),
+    show: ({ id, name }: Rule) => h('a', { href: screenHref(['rules', id]) }, name),
   },
   { title: 'Watches', show: ({ event }: Rule) => event },
   {
@@ -90,7 +90,7 @@ const columnsFor = (onAct: (rule: Rule, what: Act) => void) => [
     show: ({ conditions, type }: Rule) =>
       h('code', null, conditions.map(conditionText).join(type === 'all' ? ' and ' : ' or ')),
   },
-  { title: 'Tells', show: ({ outputs }: Rule) => outputs[0]?.method ?? '' },
+  { title: 'Alerts go to', show: ({ outputs }: Rule) => outputs[0]?.method ?? '' },
   {
     title: 'State',
     show: ({ isActive, note }: Rule) => [
@@ -102,12 +102,12 @@ const columnsFor = (onAct: (rule: Rule, what: Act) => void) => [
   { title: 'Passed', isNumber: true, show: ({ passed }: Rule) => number(passed) },
   { title: 'Alerts', isNumber: true, show: ({ sent }: Rule) => number(sent) },
   {
-    title: 'An alert costs',
+    title: 'Cost per alert',
     isNumber: true,
     show: ({ weight }: Rule) => (weight === null ? '–' : number(weight)),
   },
   {
-    title: 'Do',
+    title: 'Actions',
     show: (rule: Rule) => {
       const button = (what: Act, title: string): JSX.Element =>
         h(

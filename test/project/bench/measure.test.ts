@@ -1,11 +1,11 @@
 // What a ratio tells of both sides.
 import { expect, test } from 'vitest';
-import { inverted, ratioOf } from '../../../bench/base/measure.ts';
+import { invertRatio, measureRatio } from '../../../bench/base/measure.ts';
 
 const upTo = (last: number): readonly number[] => Array.from({ length: last }, (_, at) => at + 1);
 
 test('p50 and p99 are of all answers of the counted rounds, processor times their mean', async () => {
-  const ratio = await ratioOf(
+  const ratio = await measureRatio(
     { name: 'a', target: 'b', pairs: 2 },
     async (round) =>
       round === 0
@@ -29,12 +29,12 @@ test('p50 and p99 are of all answers of the counted rounds, processor times thei
     bareP99: 8,
     bareCpuMs: 3,
   });
-  expect(inverted(ratio).ratio).toBe(0.333);
+  expect(invertRatio(ratio).ratio).toBe(0.333);
 });
 
 test('a side that tells only milliseconds has no more members', async () => {
   const bench = { name: 'a', target: 'b', pairs: 1 };
-  const ratio = await ratioOf(
+  const ratio = await measureRatio(
     bench,
     async () => 2,
     async () => 1,

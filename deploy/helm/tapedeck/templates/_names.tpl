@@ -1,4 +1,4 @@
-{{- /* One name for all objects of a release: at most 52 characters, since a StatefulSet adds to it. */ -}}
+{{- /* Name of all objects of a release: at most 52 characters, because a StatefulSet adds a suffix. */ -}}
 {{- define "tapedeck.name" -}}
 {{- if contains "tapedeck" .Release.Name -}}
 {{- .Release.Name | trunc 52 | trimSuffix "-" -}}
@@ -7,7 +7,7 @@
 {{- end -}}
 {{- end -}}
 
-{{- /* What never changes: selectors and claims of volumes cannot be upgraded. */ -}}
+{{- /* Immutable labels: selectors and volume claims cannot be upgraded. */ -}}
 {{- define "tapedeck.selector" -}}
 app.kubernetes.io/name: tapedeck
 app.kubernetes.io/instance: {{ .Release.Name }}
@@ -20,8 +20,8 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end -}}
 
-{{- /* What a probe asks, by its path. */ -}}
-{{- define "tapedeck.asked" -}}
+{{- /* Port and scheme of a probe. */ -}}
+{{- define "tapedeck.probe" -}}
 port: api
 {{- if .Values.tls.secretName }}
 scheme: HTTPS

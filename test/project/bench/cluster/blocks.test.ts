@@ -2,13 +2,13 @@
 // message spent over the quota, and none stays with a node that does not spend it for longer than its lease.
 import { expect, test } from 'vitest';
 import {
-  ask,
-  closed,
-  type Held,
+  requestLease,
+  closeLeases,
+  type NodeBlock,
   type Lease,
   type Policy,
   type Pool,
-  poolOf,
+  newPool,
   spend,
 } from '../../../../bench/cluster/blocks.ts';
 import { computeBlockSize } from '../../../../store/ledger/leases/blockSizes.ts';
@@ -25,7 +25,7 @@ interface Game {
   readonly off: readonly number[];
   pool: Pool;
   /** By node; what it holds, and what it was leased. */
-  readonly held: (Held | undefined)[];
+  readonly held: (NodeBlock | undefined)[];
   readonly leased: (Lease | undefined)[];
   spent: number;
   nowMs: number;
@@ -43,11 +43,11 @@ function gameOf(random: Seeded): Game {
   const off = Array.from({ length: nodes }, () => random.between(-marginMs, marginMs));
   const quota = random.pick([0, 1, 17, 500, 5_000] as const);
   const [held, leased] = [off.map(() => undefined), off.map(() => undefined)];
-  return { policy, quota, off, pool: poolOf(quota), held, leased, spent: 0, nowMs: 0 };
+  return { policy, quota, off, pool: newPool(quota), held, leased, spent: 0, nowMs: 0 };
 }
 
 /** What the books say: a lease's messages but for what its node has left of it. */
-const spentOf =
+const measureSpent =
   ({ held }: Game) =>
   ({ messages, node }: Lease): number =>
     messages - (held[node]?.left ?? messages);
@@ -63,11 +63,11 @@ function call(game: Game, node: number, need: number): true | number | undefined
     game.spent += need;
     return true;
   }
-  const books = spentOf(game);
-  const pool = closed(game.pool, game.nowMs, books);
+  const books = measureSpent(game);
+  const pool = closeLeases(game.pool, game.nowMs, books);
   const lease = leased[node];
   const spent = lease === undefined ? 0 : books(lease);
-  const answer = ask(policy, pool, { node, need, spent }, game.nowMs);
+  const answer = requestLease(policy, pool, { node, need, spent }, game.nowMs);
   game.pool = answer.pool;
   leased[node] = answer.lease;
   held[node] = answer.lease && {
@@ -82,7 +82,7 @@ function call(game: Game, node: number, need: number): true | number | undefined
 /** Messages that nobody spent, by what is known where. */
 const unspent = (game: Game): number =>
   game.pool.leases.reduce(
-    (sum, lease) => sum + lease.messages - spentOf(game)(lease),
+    (sum, lease) => sum + lease.messages - measureSpent(game)(lease),
     game.pool.unleased,
   );
 
@@ -100,11 +100,11 @@ function play(random: Seeded): void {
     expect(game.spent).toBeLessThanOrEqual(quota);
     expect(unspent(game), 'nothing is lost or made').toBe(quota - game.spent);
     if (allowed === true) continue;
-    const elsewhere = game.pool.leases.filter(({ node: other }) => other !== node);
+    const replica = game.pool.leases.filter(({ node: other }) => other !== node);
     const unusedElsewhere = unspent(game) - game.pool.unleased;
     if (allowed === undefined) expect(unusedElsewhere).toBe(0);
     else expect(allowed - game.nowMs).toBeLessThanOrEqual(policy.leaseMs);
-    for (const { untilMs } of elsewhere) expect(untilMs).toBeLessThanOrEqual(allowed ?? 0);
+    for (const { untilMs } of replica) expect(untilMs).toBeLessThanOrEqual(allowed ?? 0);
     expect(game.pool.unleased).toBeLessThan(need);
   }
   // After a lease without a call, whoever lives spends all that is left.

@@ -17,7 +17,7 @@ function oneStation(servers: number, load: number, service: (random: Seeded) => 
     stations: [{ name: 'one', servers }],
     groups: [],
     callsPerSecond: (load * servers * 1_000) / SERVICE_MS,
-    callOf: (random) => ({ kind: 'call', steps: [{ at: 0, ms: service(random) }] }),
+    nextCall: (random) => ({ kind: 'call', steps: [{ at: 0, ms: service(random) }] }),
     regular: [],
   };
 }
@@ -68,8 +68,8 @@ test('mean waits of M/M/c and M/D/1 are those of theory', (context) => {
       const wait = waitOfMmc(servers, load);
       expect(Math.abs((ran.waitMs[0] ?? 0) / wait - 1), `M/M/${servers}`).toBeLessThan(most);
       expect(Math.abs((ran.load[0] ?? 0) / load - 1)).toBeLessThan(0.01);
-      const told = mean(ran.times.get('call') ?? []);
-      expect(Math.abs(told / (wait + SERVICE_MS) - 1)).toBeLessThan(most);
+      const result = mean(ran.times.get('call') ?? []);
+      expect(Math.abs(result / (wait + SERVICE_MS) - 1)).toBeLessThan(most);
     }
     for (const [load, most] of CONSTANT) {
       const network = oneStation(1, load, () => SERVICE_MS);
@@ -103,7 +103,7 @@ const alone = (steps: readonly Step[]): Network => ({
   ],
   groups: [{ gatherMs: 10, steps: () => [{ at: 1, ms: 5 }] }],
   callsPerSecond: 0.001,
-  callOf: () => ({ kind: 'call', steps }),
+  nextCall: () => ({ kind: 'call', steps }),
   regular: [],
 });
 
@@ -120,17 +120,17 @@ test('a call takes its steps one after the other, parts of a step beside each ot
   expect(tookBy([{ all: [] }, { waitMs: 1 }])).toBe(1);
   expect(tookBy([{ beside: [[{ at: 0, ms: 4 }]] }, { at: 1, ms: 3 }])).toBe(3);
   expect(tookBy([{ beside: [[{ at: 0, ms: 4 }]] }, { at: 0, ms: 3 }])).toBe(7);
-  let told = 0;
-  expect(tookBy([{ waitMs: 2 }, { tell: () => (told += 1) }, { waitMs: 1 }])).toBe(3);
-  expect(told).toBe(1);
+  let result = 0;
+  expect(tookBy([{ waitMs: 2 }, { run: () => (result += 1) }, { waitMs: 1 }])).toBe(3);
+  expect(result).toBe(1);
 });
 
 test('a call waits until it is told to go on, or for so long at most, and is decided there', () => {
   let goOn: GoOn = () => undefined;
   const until = (heard: GoOn): void => void (goOn = heard);
-  const told: readonly Step[] = [{ waitMs: 3 }, { tell: (nowMs) => goOn(nowMs) }];
-  expect(tookBy([{ beside: [told] }, { until, mostMs: 9 }, { at: 0, ms: 1 }])).toBe(4);
-  expect(tookBy([{ beside: [told] }, { until, mostMs: 2 }, { at: 0, ms: 1 }])).toBe(3);
+  const result: readonly Step[] = [{ waitMs: 3 }, { run: (nowMs) => goOn(nowMs) }];
+  expect(tookBy([{ beside: [result] }, { until, mostMs: 9 }, { at: 0, ms: 1 }])).toBe(4);
+  expect(tookBy([{ beside: [result] }, { until, mostMs: 2 }, { at: 0, ms: 1 }])).toBe(3);
   const decide = (nowMs: number): readonly Step[] => (nowMs < 5 ? [{ waitMs: 7 }] : []);
   expect(tookBy([{ waitMs: 4 }, { decide }, { at: 0, ms: 1 }])).toBe(12);
   expect(tookBy([{ waitMs: 5 }, { decide }, { at: 0, ms: 1 }])).toBe(6);

@@ -1,22 +1,22 @@
 // Where a cluster is full, of networks of which it can be computed.
 import { expect, test } from 'vitest';
-import { type Answering, answering } from '../../../../bench/cluster/answering.ts';
+import { type ReplicaReads, replicaReads } from '../../../../bench/cluster/replicaReads.ts';
 import type { Shape } from '../../../../bench/cluster/cluster.ts';
 import {
   DEMAND,
-  endsOf,
+  cumulate,
   firstReads,
-  heldShares,
+  cachedShares,
   HOURS,
   mixOf,
-  partOf,
+  findPart,
   shareBeyond,
   zipfShares,
 } from '../../../../bench/cluster/demand.ts';
-import type { Elsewhere } from '../../../../bench/cluster/times/elsewhere.ts';
-import { handingOn } from '../../../../bench/cluster/handingOn.ts';
+import type { ReplicaTimes } from '../../../../bench/cluster/times/replicaTimes.ts';
+import { forwardAll } from '../../../../bench/cluster/forwardAll.ts';
 import { leasedQuotas } from '../../../../bench/cluster/leasedQuotas.ts';
-import { runCalls, saturationOf } from '../../../../bench/cluster/saturation.ts';
+import { runCalls, findSaturation } from '../../../../bench/cluster/saturation.ts';
 import type { ServiceTimes } from '../../../../bench/cluster/times/serviceTimes.ts';
 import { WATCHED_MAX } from '../../../../store/replica/replicaState.ts';
 import { seeded } from '../../../soak/crash/rounds/seeded.ts';
@@ -28,14 +28,14 @@ const spent = (loop: number, below = 0): ServiceTimes['hot'] => ({
   catalog: 0.001,
 });
 const answered = { p50: 0, p99: 0 };
-const ELSEWHERE: Elsewhere = {
+const ELSEWHERE: ReplicaTimes = {
   serving: spent(0.05),
   own: spent(0.06),
   report: 0.01,
-  handedOn: 0,
+  forwarded: 0,
 };
 const TIMES: ServiceTimes = {
-  elsewhere: ELSEWHERE,
+  replica: ELSEWHERE,
   catalogKind: 'PostgreSQL',
   hot: spent(0.05),
   cold: spent(0.4, 5),
@@ -47,11 +47,11 @@ const TIMES: ServiceTimes = {
     added: 0.05,
   },
   direct: answered,
-  handedOn: answered,
+  forwarded: answered,
   message: 0.01,
-  question: {
-    asked: 0.001,
-    answered: 0.002,
+  quotaRequest: {
+    senderMs: 0.001,
+    lessorMs: 0.002,
   },
   catalog: {
     commitP50: 1,
@@ -63,9 +63,9 @@ const TIMES: ServiceTimes = {
 const LOOP_MS = 0.92 * 0.05 + 0.03 * 0.4 + 0.03 * 0.6 + 0.02 * 0.2;
 const DUCKDB_MS = 0.03 * 5 + 0.03 * 8;
 
-const allHandedOn = (nodes: number, cores: number): ReturnType<typeof saturationOf> =>
-  saturationOf((callsPerSecond) =>
-    handingOn(TIMES, { nodes, cores, callsPerSecond, demand: DEMAND }),
+const allHandedOn = (nodes: number, cores: number): ReturnType<typeof findSaturation> =>
+  findSaturation((callsPerSecond) =>
+    forwardAll(TIMES, { nodes, cores, callsPerSecond, demand: DEMAND }),
   );
 
 const near = (actual: number, expected: number): void =>
@@ -85,13 +85,13 @@ test('with all handed on, DuckDB is full first of few cores, then the loop of th
 /** One account of so few datasets that each node is told of all, and has quota for all it is asked. */
 const FEW = { ...DEMAND, datasets: 1_000, accounts: 1 };
 
-const answered64 = (shape: Omit<Shape, 'cores'>, elsewhere = ELSEWHERE): Answering =>
-  answering(TIMES, elsewhere, { ...shape, cores: 64 }, 1);
+const answered64 = (shape: Omit<Shape, 'cores'>, replica = ELSEWHERE): ReplicaReads =>
+  replicaReads(TIMES, replica, { ...shape, cores: 64 }, 1);
 
 test('where nothing changes, four nodes that answer carry almost four times as much', () => {
   const demand = { ...FEW, mix: { ...FEW.mix, push: 0, hot: 0.94 } };
   const at = (nodes: number): number =>
-    saturationOf((callsPerSecond) => answered64({ nodes, callsPerSecond, demand }).network)
+    findSaturation((callsPerSecond) => answered64({ nodes, callsPerSecond, demand }).network)
       .callsPerSecond;
   const one = at(1);
   near(one, 1_000 / (0.94 * 0.05 + 0.03 * 0.4 + 0.03 * 0.6));
@@ -109,37 +109,37 @@ test('the serving node is told of each call that another one answered', () => {
   near(load[2] ?? 0, (8_000 / 7) * 0.06 * 1e-3);
 });
 
-const countsOf = (demand: Shape['demand'], callsPerSecond = 4_000): Answering['counts'] => {
+const countsOf = (demand: Shape['demand'], callsPerSecond = 4_000): ReplicaReads['counts'] => {
   const { counts, network } = answered64({ nodes: 8, callsPerSecond, demand });
   runCalls(network, 40_000);
-  expect(counts.own + counts.untold + counts.quiet + counts.quota).toBe(counts.all);
+  expect(counts.own + counts.unfollowed + counts.paused + counts.quota).toBe(counts.all);
   return counts;
 };
 
 test('a node hands on what it is not told of; for a change or quota its calls wait there', () => {
   const few = countsOf({ ...FEW, mix: { ...FEW.mix, push: 0, hot: 0.94 } });
-  expect([few.untold, few.quiet, few.waitedQuiet]).toEqual([0, 0, 0]);
+  expect([few.unfollowed, few.paused, few.waitedPause]).toEqual([0, 0, 0]);
   expect(few.own).toBeGreaterThan(0.999 * few.all);
   const changing = countsOf(FEW);
-  expect(changing.waitedQuiet).toBeGreaterThan(0);
-  expect(changing.quiet).toBe(0);
+  expect(changing.waitedPause).toBeGreaterThan(0);
+  expect(changing.paused).toBe(0);
   const seldom = countsOf({ ...FEW, accounts: 10_000 });
   expect(seldom.waitedQuota).toBeGreaterThan(0.3 * seldom.all);
   // Those of accounts that have nothing left.
   expect(seldom.quota).toBeLessThan(0.03 * seldom.all);
   const many = countsOf({ ...FEW, datasets: 2 * WATCHED_MAX });
   const shares = zipfShares(2 * WATCHED_MAX);
-  const held = heldShares(shares, WATCHED_MAX);
-  const untold = shares.reduce((sum, share, at) => sum + share * (1 - (held[at] ?? 0)), 0);
-  near(many.untold / many.all, untold);
+  const held = cachedShares(shares, WATCHED_MAX);
+  const unfollowed = shares.reduce((sum, share, at) => sum + share * (1 - (held[at] ?? 0)), 0);
+  near(many.unfollowed / many.all, unfollowed);
 });
 
 test('what the serving node is too busy to show or to lend in time is handed on', () => {
   const hung = { ...TIMES, message: 60 };
   const shape = { nodes: 2, callsPerSecond: 100, cores: 64, demand: { ...FEW, accounts: 1_000 } };
-  const { counts, network } = answering(hung, ELSEWHERE, shape, 1);
+  const { counts, network } = replicaReads(hung, ELSEWHERE, shape, 1);
   const times = runCalls(network, 2_000).times.get('hot') ?? [];
-  expect(counts.quiet).toBeGreaterThan(0);
+  expect(counts.paused).toBeGreaterThan(0);
   expect(counts.quota).toBeGreaterThan(0.1 * counts.all);
   expect(times.length).toBeGreaterThan(1_000);
 });
@@ -149,28 +149,28 @@ test('a call without quota waits for the round trip, and the next question for 5
   const spend = (account: number, nowMs: number): ReturnType<typeof quotas.spend> =>
     quotas.spend({ account, node: 1, need: 1 }, nowMs);
   const first = spend(0, 10);
-  expect([first.isHere, first.isComing, first.question?.atMs]).toEqual([false, true, 10]);
+  expect([first.isEnough, first.isPending, first.quotaRequest?.atMs]).toEqual([false, true, 10]);
   const again = spend(0, 11);
-  expect([again.isHere, again.isComing, again.question]).toEqual([false, true, undefined]);
-  expect(spend(1, 12).question?.atMs).toBe(15);
+  expect([again.isEnough, again.isPending, again.quotaRequest]).toEqual([false, true, undefined]);
+  expect(spend(1, 12).quotaRequest?.atMs).toBe(15);
   const woken: number[] = [];
-  const step = quotas.coming({ account: 0, node: 1, need: 1 });
+  const step = quotas.waitForQuota({ account: 0, node: 1, need: 1 });
   if ('until' in step) step.until((nowMs) => void woken.push(nowMs));
-  first.question?.heard(13);
-  expect(spend(0, 13).isHere).toBe(false);
-  first.question?.answered(14);
+  first.quotaRequest?.reached(13);
+  expect(spend(0, 13).isEnough).toBe(false);
+  first.quotaRequest?.received(14);
   expect(woken).toEqual([14]);
-  expect(spend(0, 14).isHere).toBe(true);
+  expect(spend(0, 14).isEnough).toBe(true);
 });
 
 test('of things by their last use a node has as many of each as the law says', () => {
   const shares = zipfShares(1_000);
-  const ends = endsOf(shares);
+  const ends = cumulate(shares);
   const random = seeded(5);
   const used = new Set<number>();
   let [found, all] = [0, 0];
   for (let at = 0; at < 300_000; at += 1) {
-    const one = partOf(ends, random.next());
+    const one = findPart(ends, random.next());
     const isThere = used.delete(one);
     used.add(one);
     const [oldest] = used;
@@ -179,14 +179,14 @@ test('of things by their last use a node has as many of each as the law says', (
     all += 1;
     if (isThere) found += 1;
   }
-  const held = heldShares(shares, 100);
+  const held = cachedShares(shares, 100);
   const expected = shares.reduce((sum, share, at) => sum + share * (held[at] ?? 0), 0);
   expect(Math.abs(found / all / expected - 1)).toBeLessThan(0.01);
 });
 
 test('of so many things as a node has room for it has all, of more those that are asked for', () => {
-  expect(heldShares([0.5, 0.5], 2)).toEqual([1, 1]);
-  const held = heldShares(zipfShares(1_000), 100);
+  expect(cachedShares([0.5, 0.5], 2)).toEqual([1, 1]);
+  const held = cachedShares(zipfShares(1_000), 100);
   near(
     held.reduce((sum, share) => sum + share, 0),
     100,

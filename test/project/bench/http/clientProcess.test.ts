@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, expect, test } from 'vitest';
 import { byPace, openClient, type Side } from '../../../../bench/http/clientProcess.ts';
-import { gets } from '../../../../bench/http/order.ts';
+import { getRequests } from '../../../../bench/http/order.ts';
 import { median, p99 } from '../../../../bench/base/measure.ts';
 import { startHttp } from '../../../base/servers/http.ts';
 
@@ -29,8 +29,8 @@ function late(request: IncomingMessage, response: ServerResponse): void {
 test('of a server that is slow for one request in ten the median is quick and the p99 is not', async () => {
   await using server = await startHttp(late);
   const paths = Array.from({ length: 10 }, (_, at) => (at === 4 ? '/slow' : '/quick'));
-  const asked = { requests: gets(paths), connections: 1, count: 20 };
-  const { times, tookMs } = await client.drive(sideOf(server), asked);
+  const plan = { requests: getRequests(paths), connections: 1, count: 20 };
+  const { times, tookMs } = await client.drive(sideOf(server), plan);
   expect(times).toHaveLength(20);
   expect(times.filter((ms) => ms >= SLOW_LEAST_MS).length).toBeGreaterThanOrEqual(2);
   expect(median(times)).toBeLessThan(SLOW_LEAST_MS);
@@ -49,8 +49,8 @@ test('for a time each connection asks as soon as it is answered, and no other is
       response.end('{}');
     }, 20);
   });
-  const asked = { requests: gets(['/a', '/b']), connections: 3, seconds: 0.4 };
-  const driven = await client.drive(sideOf(server), asked);
+  const plan = { requests: getRequests(['/a', '/b']), connections: 3, seconds: 0.4 };
+  const driven = await client.drive(sideOf(server), plan);
   expect(most).toBe(3);
   expect(driven.times).toHaveLength(answered);
   expect(driven.tookMs).toBeGreaterThanOrEqual(400);
@@ -67,20 +67,20 @@ test('answers that are no success fail the bench, with the first of them, and ha
     if (asks % 3 === 0) response.writeHead(503).end('no room');
     else response.end('{}');
   });
-  const asked = { requests: gets(['/']), connections: 1, count: 7 };
-  const failing = client.drive(sideOf(server), asked);
+  const plan = { requests: getRequests(['/']), connections: 1, count: 7 };
+  const failing = client.drive(sideOf(server), plan);
   await expect(failing).rejects.toThrow('2 requests failed, the first with 503 no room');
   asks = 0;
-  const { failure, failures, times } = await client.tryAll(sideOf(server), asked);
+  const { failure, failures, times } = await client.tryAll(sideOf(server), plan);
   expect({ failure, failures }).toEqual({ failure: '503 no room', failures: 2 });
   expect(times).toHaveLength(5);
 });
 
 test('a server that hangs up, and one that is not there, fail it too', async () => {
   await using server = await startHttp((request) => request.socket.destroy());
-  const asked = { requests: gets(['/']), connections: 1, count: 1 };
-  await expect(client.drive(sideOf(server), asked)).rejects.toThrow('closed a connection');
-  await expect(client.drive({ port: 1, pids: [] }, asked)).rejects.toThrow('ECONNREFUSED');
+  const plan = { requests: getRequests(['/']), connections: 1, count: 1 };
+  await expect(client.drive(sideOf(server), plan)).rejects.toThrow('closed a connection');
+  await expect(client.drive({ port: 1, pids: [] }, plan)).rejects.toThrow('ECONNREFUSED');
 });
 
 test('methods, headers, bodies and files arrive as they are wanted, each request once', async () => {

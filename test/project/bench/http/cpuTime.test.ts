@@ -3,8 +3,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { openClient } from '../../../../bench/http/clientProcess.ts';
-import { cpuMsOf, parentOf } from '../../../../bench/http/cpuTime.ts';
-import { gets } from '../../../../bench/http/order.ts';
+import { measureCpuMs, findParent } from '../../../../bench/http/cpuTime.ts';
+import { getRequests } from '../../../../bench/http/order.ts';
 
 const BURNED_MS = 150;
 /** The kernel counts in steps of ten milliseconds, for the user and for the system. */
@@ -41,20 +41,20 @@ test('a tree counts with children that run and that ended, and without its neigh
   const alive = `const inner = spawn(process.execPath, ['-e', ${JSON.stringify(BURN + WAIT)}]);
     inner.stdout.once('data', () => { ${WAIT} });`;
   await using idle = await running(WAIT);
-  const idleMs = await cpuMsOf([idle.pid]);
+  const idleMs = await measureCpuMs([idle.pid]);
   await using tree = await running(ended + alive);
-  const ms = await cpuMsOf([tree.pid]);
+  const ms = await measureCpuMs([tree.pid]);
   expect(ms).toBeGreaterThanOrEqual(2 * BURNED_MS - 2 * STEPS_MS);
-  expect((await cpuMsOf([idle.pid])) - idleMs).toBeLessThan(BURNED_MS);
-  expect(await cpuMsOf([tree.pid, idle.pid])).toBeGreaterThanOrEqual(ms + idleMs);
-  expect(await parentOf(tree.pid)).toBe(process.pid);
+  expect((await measureCpuMs([idle.pid])) - idleMs).toBeLessThan(BURNED_MS);
+  expect(await measureCpuMs([tree.pid, idle.pid])).toBeGreaterThanOrEqual(ms + idleMs);
+  expect(await findParent(tree.pid)).toBe(process.pid);
 });
 
 test('this process counts without its children, which are the other side and the client', async () => {
-  const before = await cpuMsOf([process.pid]);
+  const before = await measureCpuMs([process.pid]);
   await using burning = await running(BURN + BURN + BURN + WAIT);
   expect(burning.line).toBe('done');
-  expect((await cpuMsOf([process.pid])) - before).toBeLessThan(2 * BURNED_MS);
+  expect((await measureCpuMs([process.pid])) - before).toBeLessThan(2 * BURNED_MS);
 });
 
 test('what is driven tells the processor time of its server, and that of the client by itself', async () => {
@@ -63,8 +63,8 @@ test('what is driven tells the processor time of its server, and that of the cli
     .listen(0, '127.0.0.1', function () { console.log(this.address().port); });`;
   await using side = await running(server);
   await using client = openClient();
-  const asked = { requests: gets(['/']), connections: 1, count: 6 };
-  const driven = await client.drive({ port: Number(side.line), pids: [side.pid] }, asked);
+  const plan = { requests: getRequests(['/']), connections: 1, count: 6 };
+  const driven = await client.drive({ port: Number(side.line), pids: [side.pid] }, plan);
   expect(driven.serverCpuMs).toBeGreaterThanOrEqual(6 * 50 - STEPS_MS);
   expect(driven.cpuMs).toBeGreaterThan(0);
   expect(driven.cpuMs).toBeLessThan(driven.serverCpuMs);
