@@ -336,7 +336,8 @@ const toInto = ({
 function frozen(misfit: Misfit, property: PropertyType, relation: Relation): Failure {
   const { column, line, value } = misfit;
   const example = JSON.stringify(value.slice(0, 100));
-  const mismatch = `line ${line} has ${example} for '${column}', no ${describeType(column, property, relation)}`;
+  const type = describeType(column, property, relation);
+  const mismatch = `line ${line} has ${example} for '${column}', no ${type}`;
   return new Failure('InvalidBody', `the schema is frozen: ${mismatch}`);
 }
 

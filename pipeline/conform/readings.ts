@@ -67,7 +67,8 @@ function isReadDifferently(
 
 function readingTerms(name: string, at: number, relation: Relation): readonly string[] {
   const cell = identifier(name);
-  const mark = `${hasValueTest(relation, name)} AND ${missingTest(cell, relation.nulls)} AND read${at} IS NULL`;
+  const isPresent = `${hasValueTest(relation, name)} AND ${missingTest(cell, relation.nulls)}`;
+  const mark = `${isPresent} AND read${at} IS NULL`;
   const number = relation.columns.find((column) => column.name === name)?.inferred.number;
   const written =
     number === undefined

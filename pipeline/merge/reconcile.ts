@@ -87,7 +87,8 @@ async function ignoreStored(batch: Batch, place: MergeTarget, open: Opened): Pro
   const { bench, table, index } = place;
   const path = join(bench.folder, `${newUuid()}.parquet`);
   const remaining = `SELECT ${names(table.columns)} FROM ${withTerms(batchRows(batch), index, 'n')} AS n
-    WHERE NOT EXISTS (FROM ${storedMatches(batch, place, open)} AS s WHERE ${sameTerms(index)})${orderBy(index)}`;
+    WHERE NOT EXISTS (FROM ${storedMatches(batch, place, open)} AS s WHERE ${sameTerms(index)})
+    ${orderBy(index)}`;
   const [copied] = await queryOpenFiles(place, open, [copyTable(remaining, path, table.columns)]);
   const stats = fileStats(copied ?? []);
   const ignored = batch.stats.records - stats.records;

@@ -49,7 +49,7 @@ test.skipIf(!existsSync('/proc/self/maps'))(
 
 test('--help reads no module of the server', () => {
   const script = `import { program } from ${JSON.stringify(join(ROOT, 'cli/program.ts'))};
-    import { processTerminal } from ${JSON.stringify(join(ROOT, 'cli/reach/terminal.ts'))};
+    import { processTerminal } from ${JSON.stringify(join(ROOT, 'cli/connect/terminal.ts'))};
     const none = () => { throw new Error("no settings are read"); };
     program(none, processTerminal()).helpInformation();
     const read = process.moduleLoadList.filter((name) => /sqlite|http2/.test(name));

@@ -71,7 +71,7 @@ postgresTest('to PostgreSQL and back: every answer, version and charge is the sa
     const env = { TAPEDECK_DATA: folder, ...variables };
     await assert.rejects(
       startServer({ folder, settings: variables, ...QUIET }),
-      /has a catalog of its own, .*catalog.db: `tapedeck move` takes it to TAPEDECK_DATABASE/,
+      /has a catalog of its own, .*catalog.db: `tapedeck move` moves it to TAPEDECK_DATABASE/,
     );
     const gone = await runHere(['move'], { env });
     assert.match(gone.stdout, /^\d+ rows of \d+ tables are in .*, each compared\n/, gone.stderr);

@@ -5,11 +5,11 @@ import { FOLDERS, isIn, PRODUCT, topOf, type Rule, type Tree } from './tree.ts';
 const SQL_WORDS = [
   'aggregates',
   'functionRow',
-  'functionsOfDates',
-  'functionsOfJson',
-  'functionsOfLists',
-  'functionsOfNumbers',
-  'functionsOfTexts',
+  'dateFunctions',
+  'jsonFunctions',
+  'listFunctions',
+  'numberFunctions',
+  'textFunctions',
   'statistics',
   'windowFunctions',
 ].map((name) => `query/sql/functions/${name}.ts`);
