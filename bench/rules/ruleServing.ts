@@ -67,7 +67,7 @@ function tick({ services }: Tapedeck, symbol: string, price: number): void {
 /** Measures sequential ticks of different symbols, and as many bare POSTs to the same receiver. */
 async function deliveries(tapedeck: Tapedeck): Promise<Ratio> {
   await using stack = new AsyncDisposableStack();
-  const receiver = forkChild('../ruleReceiver.ts');
+  const receiver = forkChild('../rules/ruleReceiver.ts');
   stack.defer(() => endChild(receiver));
   const url = `http://127.0.0.1:${await requestChild<number>(receiver)}/`;
   const secret = await findToken(tapedeck, 'secret');

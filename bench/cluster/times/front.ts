@@ -10,7 +10,7 @@ export interface FrontOrder {
 }
 
 export async function startFront(order: FrontOrder): Promise<Side & AsyncDisposable> {
-  const child = forkChild('../cluster/frontProcess.ts');
+  const child = forkChild('../cluster/times/frontProcess.ts');
   const port = await requestChild<number>(child, order);
   return { port, pids: [child.pid ?? 0], [Symbol.asyncDispose]: () => endChild(child) };
 }

@@ -10,7 +10,7 @@ const LINE = `${'x'.repeat(120)}\n`;
 
 /** Returns the milliseconds of one loop. Each message is sent alone, which is the most expensive way. */
 export async function measureMessage(): Promise<number> {
-  const child = forkChild('../cluster/messageProcess.ts');
+  const child = forkChild('../cluster/times/messageProcess.ts');
   try {
     const port = await requestChild<number>(child, {});
     const socket = connect(port, '127.0.0.1').setNoDelay(true);
