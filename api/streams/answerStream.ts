@@ -72,7 +72,7 @@ export async function answerStream(
     if (readable.size > 0 && isOfNow) await restore(symbols, services);
     const source = await buildSource(row, { call: plain, services, symbols, ids });
     const disguise = buildSandboxValues(call);
-    const opening = { ...source, subscription: { ...source.subscription, disguise } };
+    const opening = { ...source, subscription: { ...source.subscription, transform: disguise } };
     const sinceMs = numberOf(query, 'snapshotAsOf');
     if (sinceMs === undefined || row.kind !== 'ticks') return opening;
     if (symbols === undefined) return refuse('snapshotAsOf', 'needs "symbols"');

@@ -204,7 +204,7 @@ const toQuestion = ({ deadlineMs, folder, signal }: PartsInput, files: readonly 
   folder,
   deadlineMs,
   signal,
-  anywhere: true,
+  canRunRemotely: true,
 });
 
 /**

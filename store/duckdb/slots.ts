@@ -79,7 +79,7 @@ const FIRST_REMOTE_PLACE = 1_000;
 export interface RemoteOptions {
   /** Root of the lake's files, with a trailing separator: processes of other nodes can read those too. */
   readonly lake?: string;
-  /** Remote processes run only requests that declare `anywhere`. */
+  /** Remote processes run only requests that declare `canRunRemotely`. */
   readonly onlyDeclared?: boolean;
 }
 
@@ -133,7 +133,7 @@ export class Slots {
     return undefined;
   }
 
-  /** Whether it reads only files of the lake, and writes to a local folder only if it declares `anywhere`. */
+  /** Whether it reads only files of the lake, and writes to a local folder only if it declares `canRunRemotely`. */
   #canRunRemotely({ canRunRemotely, files, folder, isLocalOnly }: PoolRequest): boolean {
     const { onlyDeclared, lake } = this.#options;
     if (lake === undefined || isLocalOnly === true) return false;

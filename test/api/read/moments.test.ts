@@ -254,7 +254,7 @@ test('a moment whose pushes are not known any more is 410, its version is not', 
   const { database } = server.tapedeck.services;
   await expirePushes(database, Number.MAX_SAFE_INTEGER);
   const gone = await ask(server, `${READ}&asOf=${moment}`);
-  assert.deepEqual([gone.answer.status, gone.text.includes('pushed')], [410, true]);
+  assert.deepEqual([gone.answer.status, gone.text.includes('pushes of that moment')], [410, true]);
   const [snapshot = ''] = moment.split(':');
   assert.equal((await ask(server, `${READ}&asOf=${snapshot}`)).answer.status, 200);
   for (const wrong of ['1:', ':1', '1:x', '1:2:3', `${'1'.repeat(12)}:1`]) {

@@ -129,7 +129,7 @@ postgresTest('a move that was cut off goes on, and never makes one of two catalo
     const source = sqlitePlace({ catalog: join(other, 'catalog.db') });
     const broken = {
       ...source,
-      pages: async function* (...asked: Parameters<typeof source.readPages>) {
+      readPages: async function* (...asked: Parameters<typeof source.readPages>) {
         if (asked[1] === 'token') throw new Error('killed in the middle');
         yield* source.readPages(...asked);
       },
@@ -177,7 +177,7 @@ postgresTest('what was read wrong is not kept', async () => {
     const there = postgresPlace(here.settings('forged'));
     const lying = {
       ...there,
-      pages: async function* (...asked: Parameters<typeof there.readPages>) {
+      readPages: async function* (...asked: Parameters<typeof there.readPages>) {
         for await (const page of there.readPages(...asked)) {
           yield page.map((row) => ('messages' in row ? { ...row, messages: 0 } : row));
         }

@@ -189,7 +189,7 @@ test('what may be answered anywhere is first asked there, with its folder', asyn
   await until(() => parts.load().remote === 1);
   const folder = join(root, 'export');
   const file = { name: 'making-1', bytesMax: 1024 ** 3 };
-  const question = { ...asking('v, place'), folder, file, anywhere: true };
+  const question = { ...asking('v, place'), folder, file, canRunRemotely: true };
   const part = await parts.body(question, 'csv');
   assert.equal(part.objects, ROWS);
   assert.equal(part.file?.path, join(folder, 'making-1'));
@@ -212,7 +212,7 @@ test('a file that statements write there comes back, and none is left', async ()
   const copy = (columns: string): string[] => [
     `COPY (${sqlOver(columns)}) TO ${literal(path)} (FORMAT parquet, RETURN_STATS)`,
   ];
-  const question = { ...asking(''), folder, anywhere: true, written: 'made.parquet' };
+  const question = { ...asking(''), folder, canRunRemotely: true, written: 'made.parquet' };
   const before = parts.load().answeredRemotely;
   const [[stats] = []] = await parts.rows({ ...question, statements: copy('v, place') });
   assert.equal(parts.load().answeredRemotely, before + 1);
