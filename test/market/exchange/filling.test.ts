@@ -70,6 +70,6 @@ async function checkWaiting(server: TestServer): Promise<void> {
   const company = await ask(server, '/stock/SYNDEX/company');
   assert.equal(company.status, 200, company.text);
   assert.equal((await ask(server, '/stock/SYNDEX/nonsense')).status, 404);
-  assert.equal((await ask(server, '/data/CORE/NEWS/SYNDEX')).status, 404);
+  assert.equal((await ask(server, '/data/CORE/NOTHING/SYNDEX')).status, 404);
   assert.equal((await ask(server, '/data/WS/HISTORICAL_PRICES')).status, 404);
 }

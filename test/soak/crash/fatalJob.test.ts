@@ -46,7 +46,7 @@ test('a job with which the server died at two starts is not tried a third time',
   assert.equal(job?.status, 'ERROR');
   assert.match(
     job?.error ?? '',
-    /^the server ended 2 times while this job ran: it is not tried again/,
+    /^the server ended 2 times while this job ran: it is not retried automatically/,
   );
   const fine = await hand(server, 'FINE');
   assert.equal((await jobOf(server, fine))?.status, 'INGESTED');

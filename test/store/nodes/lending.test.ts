@@ -11,7 +11,7 @@ test('what is lent can not be spent here, and is not shown as used', async () =>
   const block = f.ledger.openBlock(caller, false);
   f.ledger.adjustBlock(block, QUOTA - 10);
   assert.deepEqual(f.ledger.balance('a'), { used: 0, held: 0 });
-  assert.deepEqual(f.ledger.allowance(caller), { used: 0, left: QUOTA });
+  assert.deepEqual(f.ledger.allowance(caller), { used: 0, remaining: QUOTA });
   assert.deepEqual([f.ledger.left(caller, false), f.ledger.leasedMessages('a')], [10, QUOTA - 10]);
   assert.equal(f.ledger.hold(caller, K, QUOTA).messages, 10);
   assert.throws(() => f.ledger.hold(caller, K, 1), { type: 'OverLimit' });
