@@ -322,12 +322,12 @@ test('nothing is spent while too many calls are not told, or one is not for a se
 });
 
 test('a node is given much while much is left, little near a limit, and never all', () => {
-  const asked = { need: 30, remaining: 0, perSecond: 0 };
+  const asked = { need: 30, left: 0, perSecond: 0 };
   assert.equal(computeGrant(2, 1e9, asked), 1_000);
   assert.equal(computeGrant(2, 1e9, { ...asked, perSecond: 5_000 }), 50_000);
   assert.equal(computeGrant(2, 1e9, { ...asked, perSecond: 1e9 }), 100_000);
   assert.equal(computeGrant(2, 1e9, { ...asked, need: 250_000 }), 250_000);
-  assert.equal(computeGrant(2, 1e9, { ...asked, remaining: 900 }), 100);
+  assert.equal(computeGrant(2, 1e9, { ...asked, left: 900 }), 100);
   assert.equal(computeGrant(2, 400, asked), 100);
   assert.equal(computeGrant(2, 100, asked), 30);
   assert.equal(computeGrant(2, 59, asked), 0, 'half of it stays here');
