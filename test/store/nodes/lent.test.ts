@@ -112,7 +112,7 @@ afterAll(async () => {
 const target = () => ({
   id: 'a',
   url: new URL(`https://127.0.0.1:${port}`),
-  hopKey: key,
+  proxyKey: key,
   agent: makeRenewedAgent(
     () =>
       new Agent({

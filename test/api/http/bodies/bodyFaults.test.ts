@@ -150,11 +150,11 @@ describe('the checker of bodies agrees with typebox', () => {
 test('a list is counted before its items are visited, and faults after the first are counted', () => {
   const list = Type.Object({ list: Type.Array(Type.Integer(), { maxItems: 5 }) });
   const many = findFaults(list, { list: Array.from({ length: 6 }, () => 'x') });
-  assert.deepEqual({ ...many }, { shown: ['list must not have more than 5 items'], count: 1 });
+  assert.deepEqual({ ...many }, { messages: ['list must not have more than 5 items'], count: 1 });
   const wrong = findFaults(list, { list: Array.from({ length: 5 }, () => 'x') });
   assert.deepEqual(
     { ...wrong },
-    { shown: [0, 1, 2].map((at) => `list.${at} must be integer`), count: 5 },
+    { messages: [0, 1, 2].map((at) => `list.${at} must be integer`), count: 5 },
   );
 });
 
