@@ -133,7 +133,7 @@ export class Slots {
     return undefined;
   }
 
-  /** Whether it reads only files of the lake, and writes to a local folder only if it declares `canRunRemotely`. */
+  /** Whether it reads only files of the lake, and writes to a folder only if it declares `canRunRemotely`. */
   #canRunRemotely({ canRunRemotely, files, folder, isLocalOnly }: PoolRequest): boolean {
     const { onlyDeclared, lake } = this.#options;
     if (lake === undefined || isLocalOnly === true) return false;
