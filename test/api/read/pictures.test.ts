@@ -120,7 +120,10 @@ test('refusals are JSON, name their parameter, and cost nothing', async ({ serve
       '/data/WS/MANY?limit=50&format=svg',
       /"format" draws at most 8 lines, and there are 9 of symbol/,
     ],
-    ['/time-series/WS.MANY?limit=50&format=svg', /at most 8 lines, and there are 9 of key: request fewer/],
+    [
+      '/time-series/WS.MANY?limit=50&format=svg',
+      /at most 8 lines, and there are 9 of key: request fewer/,
+    ],
     ['/data/WS/BARS?limit=50&format=png&chartKind=candles', /"format" draws candles of one symbol/],
     [`/sql-query/WS?format=svg&sqlQuery=${MANY}`, /at most 8 lines, and there are 9 of symbol/],
     ['/data/WS/P,VIEWED/A?format=svg', /"format" svg renders the records of one dataset/],
