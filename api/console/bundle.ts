@@ -3,32 +3,21 @@
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
+import { compressFile, type WebFile } from './webFile.ts';
 
-export interface ConsoleFile {
+export interface ConsoleFile extends WebFile {
   /** Below `/console/assets/`; `index.html` is the page itself. */
   readonly name: string;
-  readonly contentType: string;
-  readonly plain: Buffer;
-  readonly brotli: Buffer;
-  readonly gzip: Buffer;
 }
 
 /** A clone has the sources, a package the compiled files. */
 const CONSOLE_FOLDER = join(import.meta.dirname, '..', '..', 'console');
-
-/** Brotli quality; moderate, because a person waits for the compression. */
-const BROTLI_QUALITY = 7;
 
 const TYPES: Readonly<Record<string, string>> = {
   html: 'text/html; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
 };
-
-const asBrotli = promisify(brotliCompress);
-const asGzip = promisify(gzip);
 
 /** All files, including the page. */
 export async function loadConsoleFiles(folder = CONSOLE_FOLDER): Promise<readonly ConsoleFile[]> {
@@ -98,8 +87,6 @@ async function readCompiled(folder: string): Promise<ReadonlyMap<string, string>
 }
 
 async function compress(name: string, plain: Buffer): Promise<ConsoleFile> {
-  const params = { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY };
-  const [brotli, gzipped] = await Promise.all([asBrotli(plain, { params }), asGzip(plain)]);
   const contentType = TYPES[name.split('.').at(-1) ?? ''] ?? 'application/octet-stream';
-  return { name, contentType, plain, brotli, gzip: gzipped };
+  return { name, ...(await compressFile(contentType, plain)) };
 }

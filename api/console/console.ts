@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type ConsoleFile, loadConsoleFiles } from './bundle.ts';
+import { sendFile } from './webFile.ts';
 
 /** Allows only scripts and styles of this server; no markup from texts, no frames, no forms. */
 const POLICY = [
@@ -97,14 +98,4 @@ function sendConsole(
     return reply.code(404).header('cache-control', 'no-store').type('text/plain').send('Not Found');
   }
   return sendFile(request, reply.header('cache-control', FOR_EVER), file);
-}
-
-function sendFile(request: FastifyRequest, reply: FastifyReply, file: ConsoleFile): FastifyReply {
-  const encodings = String(request.headers['accept-encoding'] ?? '')
-    .split(',')
-    .map((word) => word.split(';')[0]?.trim());
-  reply.type(file.contentType);
-  if (encodings.includes('br')) return reply.header('content-encoding', 'br').send(file.brotli);
-  if (encodings.includes('gzip')) return reply.header('content-encoding', 'gzip').send(file.gzip);
-  return reply.send(file.plain);
 }

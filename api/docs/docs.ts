@@ -1,12 +1,10 @@
 // Serves the documentation below `/docs`: pages with a search that works without a network.
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { extname, join, normalize } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { extname, join } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { Piscina } from 'piscina';
-import { pageHtml } from './pageHtml.ts';
-import type { DocsPage, RenderedDocs } from './renderDocs.ts';
+import { compressFile, sendFile, type WebFile } from '../console/webFile.ts';
+import type { RenderedDocs } from './renderDocs.ts';
 
 const DOCS_FOLDER = join(import.meta.dirname, '..', '..', 'docs');
 
@@ -18,17 +16,23 @@ const HEADERS = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'cache-control': 'no-cache',
+  vary: 'accept-encoding',
 };
+
+const SCRIPT = 'text/javascript; charset=utf-8';
 
 const PICTURE_TYPES: Readonly<Record<string, string>> = {
   '.png': 'image/png',
   '.svg': 'image/svg+xml',
 };
 
-interface DocsFile {
-  readonly contentType: string;
-  readonly body: Buffer;
+interface DocsFile extends WebFile {
   readonly tag: string;
+}
+
+interface Docs {
+  readonly files: ReadonlyMap<string, DocsFile>;
+  readonly pictures: ReadonlySet<string>;
 }
 
 type OnResponse = (request: FastifyRequest, reply: FastifyReply, done: () => void) => void;
@@ -39,19 +43,12 @@ export function addDocs(
   onResponse: OnResponse,
   fail: (reason: unknown) => void,
 ): void {
-  let files: Promise<ReadonlyMap<string, DocsFile>> | undefined;
+  let loaded: Promise<Docs> | undefined;
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    reply.headers(HEADERS);
     try {
-      files ??= renderFiles();
-      const path = (request.params as Readonly<Record<string, string | undefined>>)['*'] ?? '';
-      const file = (await files).get(path.replace(/\/$/, '')) ?? (await readPicture(path));
-      if (file === undefined) return reply.code(404).type('text/plain').send('Not Found');
-      reply.header('etag', file.tag);
-      if (request.headers['if-none-match'] === file.tag) return reply.code(304).send();
-      return reply.type(file.contentType).send(file.body);
+      return await sendDocs(request, reply.headers(HEADERS), await (loaded ??= loadDocs()));
     } catch (reason) {
-      files = undefined;
+      loaded = undefined;
       fail(reason);
       return reply.code(500).type('text/plain').send('The documentation could not be rendered.');
     }
@@ -60,46 +57,57 @@ export function addDocs(
   server.get('/docs/*', { onResponse }, answer);
 }
 
-async function renderFiles(): Promise<ReadonlyMap<string, DocsFile>> {
+async function sendDocs(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { files, pictures }: Docs,
+): Promise<FastifyReply> {
+  const path = (request.params as Readonly<Record<string, string | undefined>>)['*'] ?? '';
+  if (pictures.has(path)) {
+    const picture = await readFile(join(DOCS_FOLDER, path));
+    return reply.type(PICTURE_TYPES[extname(path)] ?? '').send(picture);
+  }
+  const file = files.get(path.replace(/\/$/, ''));
+  if (file === undefined) return reply.code(404).type('text/plain').send('Not Found');
+  reply.header('etag', file.tag);
+  if (request.headers['if-none-match'] === file.tag) return reply.code(304).send();
+  return sendFile(request, reply, file);
+}
+
+async function loadDocs(): Promise<Docs> {
+  const { pages, pictures, searchIndex } = await renderInThread();
+  const texts: readonly (readonly [path: string, contentType: string, text: string | Buffer])[] = [
+    ...pages.map(([path, html]) => [path, 'text/html; charset=utf-8', html] as const),
+    ['assets/docs.css', 'text/css; charset=utf-8', await readFile(fileBeside('docs.css'))],
+    ['assets/search.js', SCRIPT, await readFile(fileBeside('search.js'))],
+    ['assets/minisearch.js', SCRIPT, await readFile(new URL(import.meta.resolve('minisearch')))],
+    ['assets/search.json', 'application/json', searchIndex],
+  ];
+  const files = texts.map(
+    async ([path, contentType, text]) =>
+      [path, await toFile(contentType, Buffer.from(text))] as const,
+  );
+  return { files: new Map(await Promise.all(files)), pictures: new Set(pictures) };
+}
+
+async function renderInThread(): Promise<RenderedDocs> {
+  // Loaded here: a start of the server needs no pool.
+  const { Piscina } = await import('piscina');
   const pool = new Piscina({
     filename: new URL('./renderDocs.ts', import.meta.url).href,
     minThreads: 0,
     maxThreads: 1,
   });
   try {
-    const docs = (await pool.run(DOCS_FOLDER, { name: 'renderDocs' })) as RenderedDocs;
-    const style = await readFile(join(import.meta.dirname, 'docs.css'));
-    const script = await readFile(join(import.meta.dirname, 'search.js'));
-    const library = await readFile(fileURLToPath(import.meta.resolve('minisearch')));
-    return new Map([
-      ...docs.pages.map((page) => [page.path, htmlFile(page, docs.pages)] as const),
-      ['assets/docs.css', toFile('text/css; charset=utf-8', style)],
-      ['assets/search.js', toFile('text/javascript; charset=utf-8', script)],
-      ['assets/minisearch.js', toFile('text/javascript; charset=utf-8', library)],
-      ['assets/search.json', toFile('application/json', Buffer.from(docs.searchIndex))],
-    ]);
+    return (await pool.run(DOCS_FOLDER, { name: 'renderDocs' })) as RenderedDocs;
   } finally {
     await pool.destroy();
   }
 }
 
-const htmlFile = (page: DocsPage, pages: readonly DocsPage[]): DocsFile =>
-  toFile('text/html; charset=utf-8', Buffer.from(pageHtml(page, pages)));
+const fileBeside = (name: string): string => join(import.meta.dirname, name);
 
-function toFile(contentType: string, body: Buffer): DocsFile {
-  const hash = createHash('sha256').update(body).digest('hex').slice(0, 32);
-  return { contentType, body, tag: `"${hash}"` };
-}
-
-/** A picture of a page; undefined for whatever else a path names. */
-async function readPicture(path: string): Promise<DocsFile | undefined> {
-  const contentType = PICTURE_TYPES[extname(path)];
-  const place = normalize(join(DOCS_FOLDER, path));
-  if (contentType === undefined || !place.startsWith(DOCS_FOLDER)) return undefined;
-  try {
-    return toFile(contentType, await readFile(place));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+async function toFile(contentType: string, plain: Buffer): Promise<DocsFile> {
+  const hash = createHash('sha256').update(plain).digest('hex').slice(0, 32);
+  return { ...(await compressFile(contentType, plain)), tag: `"${hash}"` };
 }

@@ -10,7 +10,7 @@ export function pageHtml(page: DocsPage, pages: readonly DocsPage[]): string {
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escape(page.title)} · Tapedeck documentation</title>
+<title>${escapeHtml(page.title)} · Tapedeck documentation</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/docs/assets/docs.css">
 <script type="module" src="/docs/assets/search.js"></script>
@@ -48,11 +48,11 @@ function navigation(page: DocsPage, pages: readonly DocsPage[]): string {
         .filter(({ path }) => folderOf(path) === folder)
         .map((item) => {
           const isCurrent = item.path === page.path ? ' aria-current="page"' : '';
-          return `<li><a href="/docs/${escape(item.path)}"${isCurrent}>${escape(item.title)}</a></li>`;
+          return `<li><a href="/docs/${escapeHtml(item.path)}"${isCurrent}>${escapeHtml(item.title)}</a></li>`;
         });
       const isOpen = folderOf(page.path) === folder || page.path === '' ? ' open' : '';
       const title = folder.charAt(0).toUpperCase() + folder.slice(1);
-      return `<details${isOpen}><summary>${escape(title)}</summary><ul>${items.join('')}</ul></details>`;
+      return `<details${isOpen}><summary>${escapeHtml(title)}</summary><ul>${items.join('')}</ul></details>`;
     })
     .join('\n');
 }
@@ -64,5 +64,6 @@ const rank = (folder: string): number => {
   return at < 0 ? FOLDERS.length : at;
 };
 
-const escape = (text: string): string =>
+/** For text between tags and in quoted attributes. */
+export const escapeHtml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');

@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join, normalize } from 'node:path/posix';
 import { Marked, type Tokens } from 'marked';
 import MiniSearch from 'minisearch';
+import { escapeHtml, pageHtml } from './pageHtml.ts';
 
 /** A rendered page; `path` is its address below `/docs/`, empty for the first page. */
 export interface DocsPage {
@@ -12,24 +13,29 @@ export interface DocsPage {
 }
 
 export interface RenderedDocs {
-  readonly pages: readonly DocsPage[];
+  /** Whole HTML pages by path. */
+  readonly pages: readonly (readonly [path: string, html: string])[];
+  /** Paths of the pictures in the folder. */
+  readonly pictures: readonly string[];
   /** Serialized for the search in the browser. */
   readonly searchIndex: string;
 }
 
 /** The search index's entries: one for each section of a page. */
 interface Section {
+  /** Its address below `/docs/`, with its anchor. */
   readonly id: string;
-  readonly page: string;
   readonly title: string;
   readonly text: string;
 }
 
 /** Options that the browser needs to read the index. */
-const SEARCH_FIELDS = { fields: ['title', 'text'], storeFields: ['title', 'page'] };
+const SEARCH_FIELDS = { fields: ['title', 'text'], storeFields: ['title'] };
 
 /** Of a section's text in the index; a longer one is found by its first words. */
 const SECTION_TEXT_MAX = 2_000;
+
+const PICTURE = /\.(png|svg)$/;
 
 export async function renderDocs(folder: string): Promise<RenderedDocs> {
   const entries = await readdir(folder, { recursive: true });
@@ -43,7 +49,11 @@ export async function renderDocs(folder: string): Promise<RenderedDocs> {
   );
   const search = new MiniSearch<Section>(SEARCH_FIELDS);
   search.addAll(sections);
-  return { pages, searchIndex: JSON.stringify(search) };
+  return {
+    pages: pages.map((page) => [page.path, pageHtml(page, pages)] as const),
+    pictures: entries.filter((name) => PICTURE.test(name)),
+    searchIndex: JSON.stringify(search),
+  };
 }
 
 /** `guides/load.md` -> `guides/load`; a README is the page of its folder. */
@@ -64,7 +74,7 @@ function renderPage(file: string, text: string, { sections, targets }: Rendering
   const endSection = (): void => {
     const { id, title: heading, text: body } = section;
     const full = heading === title || heading === '' ? title : `${title}: ${heading}`;
-    sections.push({ id, page: id, title: full, text: body.slice(0, SECTION_TEXT_MAX) });
+    sections.push({ id, title: full, text: body.slice(0, SECTION_TEXT_MAX) });
   };
   const marked = new Marked({
     renderer: {
@@ -78,11 +88,11 @@ function renderPage(file: string, text: string, { sections, targets }: Rendering
       link({ href, tokens }: Tokens.Link): string {
         const text = this.parser.parseInline(tokens);
         const target = linkTo(href, file, targets);
-        return target === undefined ? text : `<a href="${escape(target)}">${text}</a>`;
+        return target === undefined ? text : `<a href="${escapeHtml(target)}">${text}</a>`;
       },
       image({ href, text: label }: Tokens.Image): string {
-        const source = escape(linkTo(href, file, targets) ?? '');
-        return `<img src="${source}" alt="${escape(label)}" loading="lazy">`;
+        const source = escapeHtml(linkTo(href, file, targets) ?? '');
+        return `<img src="${source}" alt="${escapeHtml(label)}" loading="lazy">`;
       },
       table(token: Tokens.Table): string {
         const column = ({ tokens }: Tokens.TableCell, tag: string): string =>
@@ -123,7 +133,7 @@ function linkTo(href: string, file: string, targets: ReadonlySet<string>): strin
   if (/^(https?:|#)/.test(href)) return href;
   const [path = '', anchor] = href.split('#');
   const target = normalize(join(dirname(file), path));
-  if (/\.(png|svg)$/.test(target)) return `/docs/${target}`;
+  if (PICTURE.test(target)) return `/docs/${target}`;
   const isFolder = targets.has(join(target, 'README.md'));
   if (!isFolder && !targets.has(target)) return undefined;
   return `/docs/${pathOf(target)}${anchor === undefined ? '' : `#${anchor}`}`;
@@ -131,6 +141,3 @@ function linkTo(href: string, file: string, targets: ReadonlySet<string>): strin
 
 /** Without the marks of markdown. */
 const plain = (markdown: string): string => markdown.replace(/[`*_|#>[\]]/g, ' ').trim();
-
-const escape = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');

@@ -11,7 +11,7 @@ async function loadIndex() {
   if (!response.ok) throw new Error(`the search index is not available: ${response.status}`);
   return MiniSearch.loadJSON(await response.text(), {
     fields: ['title', 'text'],
-    storeFields: ['title', 'page'],
+    storeFields: ['title'],
   });
 }
 

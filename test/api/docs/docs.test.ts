@@ -50,7 +50,18 @@ test('a page that is known is not sent again', async () => {
 });
 
 test('no file beside the documentation is served', async () => {
-  for (const path of ['/docs/../package.json', '/docs/%2e%2e/package.json', '/docs/nothing.png']) {
+  const hostile = ['/docs/%00.png', '/docs/%2e%2e/docs2/a.png', '/docs/guides/pictures'];
+  const paths = ['/docs/../package.json', '/docs/%2e%2e/package.json', '/docs/nothing.png'];
+  for (const path of [...paths, ...hostile]) {
     assert.equal((await get(path)).status, 404, path);
   }
+});
+
+test('a picture is served, and a page in the encoding that is accepted', async () => {
+  const picture = await get('/docs/guides/pictures/chart.png');
+  assert.equal(picture.headers.get('content-type'), 'image/png');
+  assert.ok((await picture.arrayBuffer()).byteLength > 1_000);
+  const page = await get('/docs', { headers: { 'accept-encoding': 'br' } });
+  assert.equal(page.headers.get('content-encoding'), 'br');
+  assert.match(await page.text(), /^<!doctype html>/);
 });
