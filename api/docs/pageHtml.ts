@@ -48,11 +48,13 @@ function navigation(page: DocsPage, pages: readonly DocsPage[]): string {
         .filter(({ path }) => folderOf(path) === folder)
         .map((item) => {
           const isCurrent = item.path === page.path ? ' aria-current="page"' : '';
-          return `<li><a href="/docs/${escapeHtml(item.path)}"${isCurrent}>${escapeHtml(item.title)}</a></li>`;
+          const href = escapeHtml(`/docs/${item.path}`);
+          return `<li><a href="${href}"${isCurrent}>${escapeHtml(item.title)}</a></li>`;
         });
       const isOpen = folderOf(page.path) === folder || page.path === '' ? ' open' : '';
       const title = folder.charAt(0).toUpperCase() + folder.slice(1);
-      return `<details${isOpen}><summary>${escapeHtml(title)}</summary><ul>${items.join('')}</ul></details>`;
+      const summary = `<summary>${escapeHtml(title)}</summary>`;
+      return `<details${isOpen}>${summary}<ul>${items.join('')}</ul></details>`;
     })
     .join('\n');
 }
