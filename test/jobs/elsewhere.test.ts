@@ -106,7 +106,7 @@ function asked(): Asked {
     duplicates: 'ignore',
     rejectsMax: 0,
   } as const;
-  const store = { create: () => assert.fail('nothing is made'), keep };
+  const store = { create: () => assert.fail('nothing is made'), commit: keep };
   const work = { load, services, events: silentEvents, store } as unknown as LoadWork;
   return { work, keeping, begun: begun.promise, abort: (reason) => ending.abort(reason) };
 }

@@ -24,10 +24,14 @@ test('the plan of any request means what the oracle says', (t) => {
 const REQUESTS = 25;
 
 test('a server answers any request as the oracle does, from files and memory', async (t) => {
+  let fromMemory = 0;
   for (const seed of seedsOf(t)) {
     const { failures, ...told } = await seriesRequestsLaw(REQUESTS, seed);
     note(t, JSON.stringify(told));
     assert.ok(failures.length === 0, shown(failures));
-    assert.ok(told.rows > 0 && told.fromMemory > 0, JSON.stringify(told));
+    assert.ok(told.rows > 0, JSON.stringify(told));
+    fromMemory += told.fromMemory;
   }
+  // One seed in some twenty repeats no request that is answered from memory.
+  assert.ok(fromMemory > 0, 'no answer came from memory');
 });
