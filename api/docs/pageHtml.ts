@@ -1,5 +1,11 @@
 // Builds the HTML of a page of the documentation around its rendered text.
-import type { DocsPage } from './renderDocs.ts';
+
+/** A rendered page; `path` is its address below `/docs/`, empty for the first page. */
+export interface DocsPage {
+  readonly path: string;
+  readonly title: string;
+  readonly html: string;
+}
 
 /** Folders in the order in which a newcomer needs them; others follow by name. */
 const FOLDERS = ['tutorials', 'guides', 'concepts', 'reference', 'contributing'];

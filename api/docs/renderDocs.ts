@@ -3,14 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join, normalize } from 'node:path/posix';
 import { Marked, type Tokens } from 'marked';
 import MiniSearch from 'minisearch';
-import { escapeHtml, pageHtml } from './pageHtml.ts';
-
-/** A rendered page; `path` is its address below `/docs/`, empty for the first page. */
-export interface DocsPage {
-  readonly path: string;
-  readonly title: string;
-  readonly html: string;
-}
+import { type DocsPage, escapeHtml, pageHtml } from './pageHtml.ts';
 
 export interface RenderedDocs {
   /** Whole HTML pages by path. */
