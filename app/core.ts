@@ -273,7 +273,7 @@ async function closeServices(services: Services, pools: Pools, log: Logger): Pro
   if (lost > 0)
     log.error({ charges: lost }, 'the ledger can not be written: these charges are lost');
   if (!(await accounts.saveUses())) log.warn({}, 'the disk is full: when tokens were used is lost');
-  await Promise.all([services.charts.close(), closeDecoders()]);
+  await Promise.all([services.workers.close(), closeDecoders()]);
   await Promise.all([pools.read.close(), pools.sql.close(), pools.ingest.close()]);
   await database.destroy();
 }

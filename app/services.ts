@@ -22,7 +22,7 @@ import type { Files } from '../store/files/files.ts';
 import type { Pools } from './pools.ts';
 import type { FaultLog } from './automaticWork.ts';
 import type { Bodies } from '../store/files/bodies.ts';
-import { Charts } from '../query/charts/charts.ts';
+import { WorkerPool } from '../workers/workerPool.ts';
 import { PageLoads } from '../query/series/pageLoads.ts';
 import { SeriesCache } from '../query/series/seriesCache.ts';
 import { MarketMemory } from '../market/board/marketMemory.ts';
@@ -52,7 +52,7 @@ type EngineParts = Pick<Services, 'lake' | 'settings'> & {
   readonly folder: Pick<Services['folder'], 'temporary'>;
 };
 
-type Engines = Pick<Services, 'charts' | 'market' | 'series' | 'sql'>;
+type Engines = Pick<Services, 'market' | 'series' | 'sql' | 'workers'>;
 
 export async function composeServices(
   parts: Opened,
@@ -148,7 +148,7 @@ export function composeEngines(
   return {
     series: { files, shapes, pool: pools.read, cache, pageLoads: new PageLoads(), ...reading },
     market,
-    charts: new Charts(),
+    workers: new WorkerPool(),
     sql: { files, shapes, pool: pools.sql, plans: new LruMap<SelectPlan>(SQL_PLANS), answers },
   };
 }

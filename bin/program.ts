@@ -13,10 +13,11 @@ const ENTRIES: readonly string[] = [
   'store/duckdb/child.ts',
   'store/sqlite/writerThread.ts',
   'pipeline/decode/child/decoderChild.ts',
-  'jobs/exchange/exchangeWorker.ts',
+  'jobs/exchange/exchangeTask.ts',
   'jobs/feeds/tapeWorker.ts',
-  'query/charts/chartWorker.ts',
-  'api/docs/renderDocs.ts',
+  'workers/thread.ts',
+  'query/charts/chartTask.ts',
+  'api/docs/docsTask.ts',
 ];
 
 /** Packages of hundreds of small modules that every start reads; others are not bundled. */

@@ -3,6 +3,8 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Workers } from '../../workers/workerPool.ts';
+import type { WorkerTask } from '../../workers/workerTask.ts';
 import { compressFile, sendFile, type WebFile } from '../console/webFile.ts';
 import type { RenderedDocs } from './renderDocs.ts';
 
@@ -37,16 +39,26 @@ interface Docs {
 
 type OnResponse = (request: FastifyRequest, reply: FastifyReply, done: () => void) => void;
 
+const DOCS_TASK: WorkerTask<string, RenderedDocs> = {
+  file: new URL('./docsTask.ts', import.meta.url),
+  name: 'documentation',
+  deadlineMs: 30_000,
+  // Requests share one rendering.
+  waitingMax: { account: 1, all: 1 },
+  isLong: false,
+};
+
 /** @param fail receives the reason why pages could not be rendered; the next request tries again */
 export function addDocs(
   server: FastifyInstance,
+  workers: Workers,
   onResponse: OnResponse,
   fail: (reason: unknown) => void,
 ): void {
   let loaded: Promise<Docs> | undefined;
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     try {
-      return await sendDocs(request, reply.headers(HEADERS), await (loaded ??= loadDocs()));
+      return await sendDocs(request, reply.headers(HEADERS), await (loaded ??= loadDocs(workers)));
     } catch (reason) {
       loaded = undefined;
       fail(reason);
@@ -74,8 +86,10 @@ async function sendDocs(
   return sendFile(request, reply, file);
 }
 
-async function loadDocs(): Promise<Docs> {
-  const { pages, pictures, searchIndex } = await renderInThread();
+async function loadDocs(workers: Workers): Promise<Docs> {
+  const signal = new AbortController().signal;
+  const rendered = await workers.run(DOCS_TASK, { account: '', input: DOCS_FOLDER, signal });
+  const { pages, pictures, searchIndex } = rendered;
   const texts: readonly (readonly [path: string, contentType: string, text: string | Buffer])[] = [
     ...pages.map(([path, html]) => [path, 'text/html; charset=utf-8', html] as const),
     ['assets/docs.css', 'text/css; charset=utf-8', await readFile(fileBeside('docs.css'))],
@@ -88,21 +102,6 @@ async function loadDocs(): Promise<Docs> {
       [path, await toFile(contentType, Buffer.from(text))] as const,
   );
   return { files: new Map(await Promise.all(files)), pictures: new Set(pictures) };
-}
-
-async function renderInThread(): Promise<RenderedDocs> {
-  // Loaded here: a start of the server needs no pool.
-  const { Piscina } = await import('piscina');
-  const pool = new Piscina({
-    filename: new URL('./renderDocs.ts', import.meta.url).href,
-    minThreads: 0,
-    maxThreads: 1,
-  });
-  try {
-    return (await pool.run(DOCS_FOLDER, { name: 'renderDocs' })) as RenderedDocs;
-  } finally {
-    await pool.destroy();
-  }
 }
 
 const fileBeside = (name: string): string => join(import.meta.dirname, name);

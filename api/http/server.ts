@@ -119,7 +119,7 @@ export async function buildServer(
   const hasConsole = hasConsolePages(services.settings, port);
   if (hasConsole) {
     addConsole(server, accessLogHook(recordAnswer), logPageError(log));
-    addDocs(server, accessLogHook(recordAnswer), logPageError(log));
+    addDocs(server, services.workers, accessLogHook(recordAnswer), logPageError(log));
   }
   const hasMetrics = services.settings.metricsAddress === undefined;
   addRoot(server, { hasConsole, hasMetrics }, recordAnswer);

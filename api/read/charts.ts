@@ -1,6 +1,7 @@
 // Renders the records of an answer as a chart, at the price of the records.
 import { LINES_MAX } from '../../query/charts/records/chart.ts';
 import { HEIGHTS, USUAL_SIZE, WIDTHS } from '../../query/charts/chartLayout.ts';
+import { drawChart } from '../../query/charts/charts.ts';
 import { CHART_KINDS } from '../../query/charts/records/chartPoints.ts';
 import type { PictureFormat } from '../../query/charts/drawing.ts';
 import { type Body, bodyLength } from '../../store/duckdb/protocol.ts';
@@ -95,7 +96,7 @@ export const toSeriesChart = (
  */
 export async function renderChart(
   call: Call,
-  { charts }: Pick<Services, 'charts'>,
+  { workers }: Pick<Services, 'workers'>,
   body: Body,
   { key, picture, title }: ChartOptions,
 ): Promise<Drawn> {
@@ -117,6 +118,6 @@ export async function renderChart(
     },
   };
   const { accountId } = requireCaller(call.caller);
-  const bytes = await charts.draw(accountId, wish, body, call.departure());
+  const bytes = await drawChart(workers, accountId, wish, body, call.departure());
   return { objects: body.objects, bytes, recordBytes };
 }

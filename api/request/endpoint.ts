@@ -22,7 +22,7 @@ import type { LiveBoard } from '../../market/live/liveBoard.ts';
 import type { LiveQuotes } from '../../market/live/liveQuotes.ts';
 import type { Job } from '../../store/work/jobs.ts';
 import type { Scheduler } from '../../jobs/schedule/scheduler.ts';
-import type { Charts } from '../../query/charts/charts.ts';
+import type { WorkerPool } from '../../workers/workerPool.ts';
 import type { PictureFormat } from '../../query/charts/drawing.ts';
 import type { SeriesEngine } from '../../query/series/series.ts';
 import type { SqlEngine } from '../../query/sql/run/run.ts';
@@ -93,7 +93,7 @@ export interface Services {
   readonly days: BillingDays;
   readonly series: SeriesEngine;
   readonly market: MarketMemory;
-  readonly charts: Charts;
+  readonly workers: WorkerPool;
   readonly sql: SqlEngine;
   readonly queries: NamedQueries;
   readonly runner: Runner;

@@ -63,7 +63,7 @@ export type BindServices = Pick<
   readonly sure?: () => (tables: readonly BoundTable[]) => void;
 };
 export type SqlServices = BindServices &
-  Pick<Services, 'charts' | 'failedTime'> & { readonly ledger: Metering };
+  Pick<Services, 'failedTime' | 'workers'> & { readonly ledger: Metering };
 
 export interface SqlRequest {
   readonly workspace: string;

@@ -39,7 +39,7 @@ import { findView as findReadableView } from '../auth/viewAccess.ts';
 
 type ViewsServices = Pick<
   Services,
-  | 'charts'
+  | 'workers'
   | 'clock'
   | 'database'
   | 'failedTime'

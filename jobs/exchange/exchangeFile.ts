@@ -1,7 +1,6 @@
-// Writes the records of inputs to files, in a worker: 2.7 million minutes take it seconds. One worker serves
-// all inputs of a fill, one after the other: starting it takes longer than most of them.
-import { Worker } from 'node:worker_threads';
+// The task that writes the records of an input of the synthetic exchange to a file.
 import type { RecordRequest } from '../../market/exchange/sampledMarket.ts';
+import type { WorkerTask } from '../../workers/workerTask.ts';
 
 export interface ExchangeTask {
   readonly path: string;
@@ -13,52 +12,11 @@ export interface ExchangeAnswer {
   readonly bytes: number;
 }
 
-/** Writer of one fill: its worker ends with it. */
-export interface ExchangeWriter extends AsyncDisposable {
-  /** One call at a time. @throws what the worker threw, or the signal's reason. */
-  readonly write: (task: ExchangeTask, signal: AbortSignal) => Promise<ExchangeAnswer>;
-}
-
-export function createExchangeWriter(): ExchangeWriter {
-  let worker: Worker | undefined;
-  const end = async (): Promise<void> => {
-    await worker?.terminate();
-    worker = undefined;
-  };
-  return {
-    write: async (task, signal) => {
-      signal.throwIfAborted();
-      worker ??= new Worker(new URL('./exchangeWorker.ts', import.meta.url));
-      try {
-        return await waitForAnswer(worker, task, signal);
-      } catch (error) {
-        await end();
-        throw error;
-      }
-    },
-    [Symbol.asyncDispose]: end,
-  };
-}
-
-const WORKER_EVENTS = ['message', 'error', 'exit'] as const;
-
-async function waitForAnswer(
-  worker: Worker,
-  task: ExchangeTask,
-  signal: AbortSignal,
-): Promise<ExchangeAnswer> {
-  const over = new AbortController();
-  try {
-    return await new Promise<ExchangeAnswer>((resolve, reject) => {
-      const once = { once: true, signal: over.signal };
-      signal.addEventListener('abort', () => reject(signal.reason), once);
-      worker.once('message', resolve);
-      worker.once('error', reject);
-      worker.once('exit', (code) => reject(new Error(`the exchange's worker ended with ${code}`)));
-      worker.postMessage(task);
-    });
-  } finally {
-    over.abort();
-    for (const event of WORKER_EVENTS) worker.removeAllListeners(event);
-  }
-}
+export const EXCHANGE_TASK: WorkerTask<ExchangeTask, ExchangeAnswer> = {
+  file: new URL('./exchangeTask.ts', import.meta.url),
+  name: 'synthetic exchange',
+  // Ten years of 500 symbols take 20 s on a busy machine.
+  deadlineMs: 600_000,
+  waitingMax: { account: 4, all: 4 },
+  isLong: true,
+};

@@ -23,7 +23,8 @@ import { inputOf } from '../../market/inputs/inputs.ts';
 import { eraseBefore } from '../../pipeline/edit/erase.ts';
 import type { IngestServices, Load } from '../../pipeline/conform/load.ts';
 import type { Runner } from '../run/runner.ts';
-import { type ExchangeWriter, createExchangeWriter } from './exchangeFile.ts';
+import type { Workers } from '../../workers/workerPool.ts';
+import { EXCHANGE_TASK } from './exchangeFile.ts';
 import type { FillProgress } from './progress.ts';
 import {
   type FillCheckpoint,
@@ -41,6 +42,7 @@ interface ExchangeParts {
   readonly lake: Lake;
   readonly runner: Runner;
   readonly filling: FillProgress;
+  readonly workers: Workers;
   readonly shape: ExchangeShape;
   readonly onFault: (reason: unknown) => void;
 }
@@ -131,14 +133,13 @@ async function fill(
   const wereLoaded = await readCheckpoints(database);
   // An input that was loaded and is missing was removed by its owner.
   for (const input of inputs) if (wereLoaded[input] !== undefined) parts.filling.done(input);
-  await using writer = createExchangeWriter();
   for (const input of inputs) {
     const loaded = await readCheckpoints(database);
     const checkpoint = loaded[input];
     const dataset = lake.directory.dataset(CORE, input);
     const isOurs = dataset === undefined ? checkpoint === undefined : isPlaceholder(dataset);
     if (!isOurs || (checkpoint !== undefined && isUpToDate(input, checkpoint, now))) continue;
-    if (await loadInput(input, checkpoint, { parts, session, signal, writer })) {
+    if (await loadInput(input, checkpoint, { parts, session, signal })) {
       await saveCheckpoints(database, { ...loaded, [input]: now });
     }
     parts.filling.done(input);
@@ -155,16 +156,15 @@ interface Filling {
   readonly parts: ExchangeParts;
   readonly session: SessionState;
   readonly signal: AbortSignal;
-  readonly writer: ExchangeWriter;
 }
 
 /** Returns whether it was loaded; false when its owner replaced it meanwhile. */
 async function loadInput(
   input: FilledId,
   checkpoint: FillCheckpoint | undefined,
-  { parts, signal, session, writer }: Filling,
+  { parts, signal, session }: Filling,
 ): Promise<boolean> {
-  const { folder, disk, lake, runner, shape } = parts;
+  const { folder, disk, lake, runner, shape, workers } = parts;
   const isContinued = BY_DAY.has(input) && checkpoint?.symbols === shape.symbols;
   const after = isContinued ? checkpoint?.closed : undefined;
   const request: RecordRequest = {
@@ -178,7 +178,8 @@ async function loadInput(
   const accountId = lake.directory.workspace(CORE)?.accountId ?? '';
   let jobId: string | undefined;
   try {
-    const { bytes, records } = await writer.write({ path, request: request }, signal);
+    const call = { account: accountId, input: { path, request }, signal };
+    const { bytes, records } = await workers.run(EXCHANGE_TASK, call);
     const current = lake.directory.dataset(CORE, input);
     if (current !== undefined && !isPlaceholder(current)) return false;
     if (records > 0) {

@@ -1,4 +1,4 @@
-// Draws the bytes of a chart from the bytes of records: one task of the chart thread.
+// Draws the bytes of a chart from the bytes of records: the task of a worker thread.
 import { readFileSync } from 'node:fs';
 import type { Chart } from './records/chart.ts';
 import { isRefusal, type Refusal } from './records/chartColumns.ts';

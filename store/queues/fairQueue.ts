@@ -58,6 +58,14 @@ export class FairQueue<Item> {
     return undefined;
   }
 
+  /** Counts the items that match, of one account or of all. */
+  count(matches: (item: Item) => boolean, account?: string): number {
+    const lines = account === undefined ? this.#lines.values() : [this.#lines.get(account) ?? []];
+    let count = 0;
+    for (const line of lines) for (const item of line) if (matches(item)) count += 1;
+    return count;
+  }
+
   some(matches: (item: Item) => boolean): boolean {
     return [...this.#lines.values()].some((line) => line.some(matches));
   }

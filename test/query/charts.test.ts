@@ -7,7 +7,8 @@ import { onTestFinished, test } from 'vitest';
 import { HEIGHTS, computeLayout, USUAL_SIZE, WIDTHS } from '../../query/charts/chartLayout.ts';
 import { FALLING, lookOf, PAPERS, RISING } from '../../query/charts/chartColours.ts';
 import { type Chart, LINES_MAX } from '../../query/charts/records/chart.ts';
-import { Charts, RECORD_BYTES_MAX } from '../../query/charts/charts.ts';
+import { drawChart, RECORD_BYTES_MAX } from '../../query/charts/charts.ts';
+import { WorkerPool } from '../../workers/workerPool.ts';
 import type { DrawingOptions } from '../../query/charts/drawing.ts';
 import { mergedBars } from '../../query/charts/chartThinning.ts';
 import { pngChart } from '../../query/charts/pngChart.ts';
@@ -316,37 +317,15 @@ const bodyOf = (value: unknown): { objects: number; bytes: Uint8Array } => ({
 });
 const never = new AbortController().signal;
 
-function charts(deadlineMs?: number): Charts {
-  const made = new Charts(deadlineMs);
-  onTestFinished(() => made.close());
-  return made;
-}
-
-test('pictures of one account wait up to a limit, and one who leaves is not drawn', async () => {
-  const made = charts();
-  const body = bodyOf(Array.from({ length: 20_000 }, (_, at) => ({ n: at % 97 })));
-  const leaving = new AbortController();
-  const many = Array.from({ length: 17 }, () => made.draw('a', asked, body, never));
-  await assert.rejects(made.draw('a', asked, body, never), /chart queue is full/);
-  const left = made.draw('b', asked, body, leaving.signal);
-  leaving.abort(new Error('gone'));
-  await assert.rejects(left, /gone/);
-  const drawn = await Promise.all(many);
-  assert.ok(drawn.every((bytes) => bytes.length > 1_000));
-});
-
-test('too many bytes are refused by name; what takes too long costs only its own picture', async () => {
-  const made = charts(1);
+test('too many bytes are refused by name, and so is a column that records do not have', async () => {
+  const workers = new WorkerPool();
+  onTestFinished(() => workers.close());
   const large = { objects: 1, bytes: new Uint8Array(RECORD_BYTES_MAX + 1) };
-  await assert.rejects(made.draw('a', asked, large, never), /"format" png draws at most/);
-  const body = bodyOf(Array.from({ length: 200_000 }, (_, at) => ({ n: at })));
-  await assert.rejects(made.draw('a', asked, body, never), /took too long/);
-  const patient = charts();
+  await assert.rejects(drawChart(workers, 'a', asked, large, never), /"format" png draws at most/);
+  const body = bodyOf([{ n: 1 }]);
   await assert.rejects(
-    patient.draw('a', { ...asked, choice: { columns: 'x' } }, body, never),
+    drawChart(workers, 'a', { ...asked, choice: { columns: 'x' } }, body, never),
     /"chartColumn" is none of n/,
   );
-  assert.ok((await patient.draw('a', asked, bodyOf([{ n: 1 }]), never)).length > 500);
-  await patient.close();
-  await assert.rejects(patient.draw('a', asked, bodyOf([{ n: 1 }]), never), /the server ends/);
+  assert.ok((await drawChart(workers, 'a', asked, body, never)).length > 500);
 });

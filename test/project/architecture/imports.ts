@@ -17,14 +17,15 @@ const SQL_WORDS = [
 /** Folder -> folders or single files it may import, besides itself. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   store: [],
-  query: ['store'],
+  workers: ['store'],
+  query: ['store', 'workers'],
   pipeline: ['query', 'store'],
   market: ['query', 'store'],
-  jobs: ['pipeline', 'market', 'query', 'store'],
-  api: ['jobs', 'pipeline', 'market', 'query', 'store'],
+  jobs: ['pipeline', 'market', 'query', 'store', 'workers'],
+  api: ['jobs', 'pipeline', 'market', 'query', 'store', 'workers'],
   // It runs in a browser: nothing but the words of SQL is known to both sides.
   console: SQL_WORDS,
-  app: ['api', 'jobs', 'pipeline', 'market', 'query', 'store'],
+  app: ['api', 'jobs', 'pipeline', 'market', 'query', 'store', 'workers'],
   // Stands alone in an image, beside the server.
   deploy: [],
   cli: ['app', 'jobs', 'pipeline', 'market', 'query', 'store'],
@@ -39,9 +40,11 @@ const ENTRY_POINTS = [
   'cli/main.ts',
   'store/duckdb/child.ts',
   'pipeline/decode/child/decoderChild.ts',
-  'jobs/exchange/exchangeWorker.ts',
+  'jobs/exchange/exchangeTask.ts',
   'jobs/feeds/tapeWorker.ts',
-  'query/charts/chartWorker.ts',
+  'query/charts/chartTask.ts',
+  'api/docs/docsTask.ts',
+  'workers/thread.ts',
   'console/main.ts',
 ];
 

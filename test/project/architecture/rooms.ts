@@ -148,6 +148,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'screens/operate',
     '.',
   ],
+  workers: ['.'],
   app: ['lake', '.', 'nodes'],
   cli: ['connect', 'print', 'data', 'pipeline', 'rules', 'doctor', 'operate', '.'],
 };

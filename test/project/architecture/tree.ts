@@ -7,6 +7,7 @@ import { parseTrees, type Source, type Texts } from './syntax.ts';
 
 export const PRODUCT = [
   'store',
+  'workers',
   'pipeline',
   'query',
   'jobs',

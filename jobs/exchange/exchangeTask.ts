@@ -1,13 +1,13 @@
-// Generates the records of inputs and writes each input to a file, in a thread of its own.
+// Generates the records of an input and writes them to a file: 2.7 million minutes take seconds. A task of a
+// worker thread.
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
-import { parentPort } from 'node:worker_threads';
 import { recordLines } from '../../market/exchange/records/records.ts';
 import type { ExchangeAnswer, ExchangeTask } from './exchangeFile.ts';
 
 /** Characters per write. */
 const CHUNK = 1_000_000;
 
-function write({ path, request }: ExchangeTask): ExchangeAnswer {
+export function run({ path, request }: ExchangeTask): ExchangeAnswer {
   const file = openSync(path, 'wx', 0o600);
   let [chunk, lines, bytes] = ['', 0, 0];
   const flush = (): void => {
@@ -27,5 +27,3 @@ function write({ path, request }: ExchangeTask): ExchangeAnswer {
   }
   return { records: lines - 1, bytes };
 }
-
-parentPort?.on('message', (task: ExchangeTask) => parentPort?.postMessage(write(task)));
