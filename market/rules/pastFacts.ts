@@ -3,13 +3,13 @@
 import type { Day } from '../../query/time/days.ts';
 import type { InputId } from '../inputs/inputRow.ts';
 import { closeOf } from '../derive/lastSale.ts';
-import { endOfMinute } from '../derive/minuteBars.ts';
 import { buildQuote } from '../derive/quote.ts';
 import { dayIn, type Row } from '../derive/values.ts';
 import { dayAt } from '../derive/exchangeTime.ts';
 import type { TypeRequest, Need, Read } from '../types/typeRequest.ts';
 import { advanced, stats } from '../types/figures.ts';
 import { quoteInputs } from '../types/prices.ts';
+import { MinutesSoFar } from './minutesSoFar.ts';
 import { type Facts, computeFacts, type FactRequest } from './ruleFacts.ts';
 
 /** Stored records of a symbol and of its benchmarks: oldest first, by input and key. */
@@ -29,22 +29,21 @@ export class PastFacts {
   readonly #symbol: string;
   readonly #stored: Stored;
   readonly #request: FactRequest;
-  /** Minutes by their day, for fast access. */
-  readonly #minutes: ReadonlyMap<Day, readonly Row[]>;
+  readonly #minutes: MinutesSoFar;
   #state: DayState | undefined;
 
   constructor(symbol: string, stored: Stored, request: FactRequest) {
     this.#request = request;
     this.#symbol = symbol;
     this.#stored = stored;
-    this.#minutes = Map.groupBy(stored('INTRADAY_PRICES', symbol), (row) => dayIn(row, 'date'));
+    this.#minutes = new MinutesSoFar(stored('INTRADAY_PRICES', symbol));
   }
 
   /** Ends of the bars of these days, in their order. */
   instants(step: Step, from: Day, to: Day): readonly number[] {
     const ends =
       step === 'minute'
-        ? [...this.#minutes.values()].flat().map(endOfMinute)
+        ? this.#minutes.ends
         : this.#stored('HISTORICAL_PRICES', this.#symbol).map((row) => closeOf(dayIn(row, 'date')));
     const within = ends.filter((ms) => dayAt(ms) >= from && dayAt(ms) <= to);
     return [...new Set(within)].sort((one, other) => one - other);
@@ -54,12 +53,18 @@ export class PastFacts {
     const today = dayAt(timeMs);
     const ask = { symbol: this.#symbol, nowMs: timeMs, untilMs: timeMs, today, options: {} };
     const { advanced: figures, read, stats: keyFigures } = this.#stateAt(ask);
-    const inputs = { ...quoteInputs(ask, read), minutes: this.#minutes.get(today) ?? [] };
+    const inputs = { ...quoteInputs(ask, read), minutes: this.#minutesAt(today, timeMs) };
     const moment = { nowMs: timeMs, untilMs: timeMs, today };
     const quote = buildQuote(this.#symbol, inputs, moment, this.#request.quoteParts);
     const actions = { dividends: inputs.dividends, splits: inputs.splits };
     const parts = { quote, stats: keyFigures, advanced: figures, live: undefined, nowMs: timeMs };
     return computeFacts({ ...parts, ...actions }, this.#request);
+  }
+
+  /** A delayed price is of an earlier instant than the others, so it needs all minutes. */
+  #minutesAt(today: Day, timeMs: number): readonly Row[] {
+    if (this.#request.quoteParts.delayed) return this.#minutes.ofDay(today);
+    return this.#minutes.until(today, timeMs);
   }
 
   /** State before the close of a day, and from it on. */
