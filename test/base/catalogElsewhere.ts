@@ -1,4 +1,4 @@
-// Where servers of tests keep their catalogs: in their data folders, or, for the store's contract over
+// The catalogs of test servers: in their data folders, or, for the store's contract over
 // PostgreSQL, each in a schema of its own there.
 import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
@@ -9,7 +9,7 @@ import { openDatabase } from '../../store/sqlite/sqliteDatabase.ts';
 import { type LakeCatalog, openPostgresCatalog, openSqliteCatalog } from '../store/lake/reader.ts';
 import { postgresPlace } from '../../store/postgres/postgresPlace.ts';
 
-/** Names that PostgreSQL; '' or nothing for their folders. */
+/** The variable with the URL of PostgreSQL; empty or undefined for catalogs in the data folders. */
 export const CATALOGS = 'TAPEDECK_TEST_CATALOGS';
 
 const server = (): string => process.env[CATALOGS] ?? '';
@@ -21,7 +21,7 @@ const schemaOf = (name: string): string =>
 
 const urlFor = (name: string): string => `${server()}?schema=${schemaOf(name)}`;
 
-/** As a foreign reader opens the catalog of a server's folder. */
+/** Opens the catalog of a server's folder like a foreign reader. */
 export const foreignCatalog = (folder: string): Promise<LakeCatalog> =>
   server() === ''
     ? openSqliteCatalog(join(folder, 'catalog.db'))

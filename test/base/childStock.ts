@@ -1,25 +1,25 @@
-// Query processes that test servers hand on to one another: starting one takes more processor time than
-// most tests. A child keeps nothing of a server but what it read of files, as between two datasets.
+// Query processes that test servers reuse: starting one takes more processor time than
+// most tests. A child keeps only its cached file reads of a server, as between two datasets.
 import type { ChildProcess } from 'node:child_process';
 import { pathToFileURL } from 'node:url';
 import { treeBytes } from '../../bench/base/measure.ts';
 import { type ChildProcesses, createProcesses } from '../../store/duckdb/slot.ts';
 import { startedBy } from './program.ts';
 
-/** Of each niceness; more that come at once end. */
+/** Processes of each niceness; more of them are ended. */
 const KEPT_MAX = 4;
 
-/** One with more resident would be weighed by what another server asked of it. */
+/** A process with more resident memory would distort memory measurements of the next server. */
 const RESIDENT_BYTES_MAX = 256 * 1024 ** 2;
 
 const ownProcesses = createProcesses(pathToFileURL(startedBy('store/duckdb/child.ts')));
 
-const kept = new Map<number, ChildProcess[]>();
+const idleProcesses = new Map<number, ChildProcess[]>();
 const nicenesses = new WeakMap<ChildProcess, number>();
 
 export const stockedProcesses: ChildProcesses = {
   start(niceness) {
-    const child = kept.get(niceness)?.pop() ?? ownProcesses.start(niceness);
+    const child = idleProcesses.get(niceness)?.pop() ?? ownProcesses.start(niceness);
     child.removeAllListeners('exit');
     nicenesses.set(child, niceness);
     child.ref();
@@ -29,7 +29,7 @@ export const stockedProcesses: ChildProcesses = {
   async end(child, isIdle) {
     const niceness = nicenesses.get(child) ?? 0;
     const bytes = await treeBytes(child.pid, false);
-    const stock = kept.get(niceness) ?? [];
+    const stock = idleProcesses.get(niceness) ?? [];
     const ended = child.exitCode !== null || child.signalCode !== null || !child.connected;
     const isFull = stock.length >= KEPT_MAX || bytes > RESIDENT_BYTES_MAX;
     if (!isIdle || ended || isFull) return ownProcesses.end(child, isIdle);
@@ -39,14 +39,14 @@ export const stockedProcesses: ChildProcesses = {
       const at = stock.indexOf(child);
       if (at >= 0) stock.splice(at, 1);
     });
-    // They end with this process, and do not keep it.
+    // They end with this process, and do not keep it alive.
     child.unref();
     child.channel?.unref();
     stock.push(child);
-    kept.set(niceness, stock);
+    idleProcesses.set(niceness, stock);
   },
 };
 
-/** Those that wait for a server. */
+/** The idle processes. */
 export const stockedPids = (): readonly (number | undefined)[] =>
-  [...kept.values()].flat().map(({ pid }) => pid);
+  [...idleProcesses.values()].flat().map(({ pid }) => pid);

@@ -1,8 +1,8 @@
-// The few requests that most tests make.
+// The requests that most tests send.
 import assert from 'node:assert/strict';
 import type { TestServer } from './server.ts';
 
-/** POSTs a body into a dataset of workspace WS; the answer, whatever it is. */
+/** POSTs a body into a dataset of workspace WS and returns the answer, also a refusal. */
 export function load(
   server: TestServer,
   dataset: string,
@@ -11,11 +11,11 @@ export function load(
 ): Promise<Response> {
   const all = new URLSearchParams({ wait: 'true', token: server.secret, ...query });
   const url = `${server.base}/v1/data/WS/${dataset}?${all}`;
-  return asked(url, { method: 'POST', body: body as string | Uint8Array<ArrayBuffer> });
+  return fetchResponse(url, { method: 'POST', body: body as string | Uint8Array<ArrayBuffer> });
 }
 
-/** A connection that fails has no line of the test in its stack: the request says which it was. */
-async function asked(url: string, init: RequestInit = {}): Promise<Response> {
+/** A connection error has no line of the test in its stack: this names the request. */
+async function fetchResponse(url: string, init: RequestInit = {}): Promise<Response> {
   try {
     return await fetch(url, init);
   } catch (cause) {
@@ -24,7 +24,7 @@ async function asked(url: string, init: RequestInit = {}): Promise<Response> {
   }
 }
 
-/** Loads and expects success; the finished job. */
+/** Loads, expects success and returns the finished job. */
 export async function loaded(
   server: TestServer,
   dataset: string,
@@ -35,7 +35,7 @@ export async function loaded(
   const text = await answer.text();
   assert.equal(answer.status, 200, text);
   const { jobUrl } = JSON.parse(text) as { readonly jobUrl: string };
-  const job = await asked(`${server.base}${jobUrl}?token=${server.secret}`);
+  const job = await fetchResponse(`${server.base}${jobUrl}?token=${server.secret}`);
   return (await job.json()) as JobView;
 }
 
@@ -51,7 +51,7 @@ interface JobView {
   readonly recordsQuarantined: number;
 }
 
-/** Sends JSON below /v1 with the secret token; status and text of the answer, whatever it is. */
+/** Sends JSON below /v1 with the secret token; returns status and text of the answer, also of a refusal. */
 export async function send(
   server: TestServer,
   method: string,
@@ -60,14 +60,14 @@ export async function send(
 ): Promise<{ readonly status: number; readonly text: string }> {
   const headers = { authorization: `Bearer ${server.secret}` };
   const body = value === undefined ? {} : { body: JSON.stringify(value) };
-  const answer = await asked(`${server.base}/v1${path}`, { method, headers, ...body });
+  const answer = await fetchResponse(`${server.base}/v1${path}`, { method, headers, ...body });
   return { status: answer.status, text: await answer.text() };
 }
 
 /** GETs below /v1 with the publishable token. */
 export function get(server: TestServer, path: string): Promise<Response> {
   const separator = path.includes('?') ? '&' : '?';
-  return asked(`${server.base}/v1${path}${separator}token=${server.publishable}`);
+  return fetchResponse(`${server.base}/v1${path}${separator}token=${server.publishable}`);
 }
 
 /** GETs below /v1 and expects 200; the body's text. */
@@ -78,7 +78,7 @@ export async function read(server: TestServer, path: string): Promise<string> {
   return text;
 }
 
-/** The text of an answer; nothing of a stream, which has no end. */
+/** The text of an answer; empty for a stream, which has no end. */
 export async function textOf(answer: Response): Promise<string> {
   const type = answer.headers.get('content-type') ?? '';
   if (!type.startsWith('text/event-stream')) return answer.text();

@@ -1,18 +1,18 @@
-// DuckDB in the process of tests, for what they look at themselves: one instance for all, since making one
-// takes longer than most looks.
+// DuckDB in the process of tests, for their own queries: one instance for all, since creating one
+// takes longer than most queries.
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 
-let kept: Promise<DuckDBInstance> | undefined;
+let sharedInstance: Promise<DuckDBInstance> | undefined;
 
 /**
- * Whoever asks closes it. What it makes is temporary, and gone then.
- * Files are read anew each time: a test may have written them again.
+ * The caller closes the connection. Its tables are temporary, and end with it.
+ * Files are read again each time, because a test may have rewritten them.
  */
 export async function connectionHere(): Promise<DuckDBConnection> {
-  kept ??= DuckDBInstance.create(':memory:', {
+  sharedInstance ??= DuckDBInstance.create(':memory:', {
     threads: '1',
     autoinstall_known_extensions: 'false',
     enable_external_file_cache: 'false',
   });
-  return (await kept).connect();
+  return (await sharedInstance).connect();
 }

@@ -1,5 +1,5 @@
-// Data folders as a first start leaves them: making a catalog takes half of the processor time of a server,
-// and most tests start one on a folder of their own.
+// Copies of the data folder of a first start: creating a catalog takes half of the processor time of a
+// server, and most tests start one on a folder of their own.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { globSync } from 'node:fs';
@@ -14,18 +14,18 @@ interface Kept {
   readonly mode: number;
 }
 
-let kept: Promise<readonly Kept[]> | undefined;
+let folderFiles: Promise<readonly Kept[]> | undefined;
 
 export const emptyFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'tapedeck-test-'));
 
 /**
- * Each is a lake of its own.
- * @param make a first start on a folder, and its end: it happens once, the next folders are copies
+ * Returns a folder with a lake id of its own.
+ * @param make starts and ends a server on a folder: it runs once, the next folders are copies
  */
 export async function startedFolder(make: (folder: string) => Promise<void>): Promise<string> {
-  kept ??= madeOnce(make);
+  folderFiles ??= madeOnce(make);
   const folder = await emptyFolder();
-  const files = await kept;
+  const files = await folderFiles;
   const head = files.find(({ path }) => path === join('lake', HEAD_FILE))?.bytes.toString();
   const lake = parseHead(head)?.lake;
   assert.ok(lake);

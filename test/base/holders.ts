@@ -1,5 +1,5 @@
-// Which files of a folder hold a text: by their bytes, and by what Parquet files decode to, since
-// packed bytes do not show it.
+// Finds the files of a folder that hold a text: by their bytes, and by the decoded values of Parquet files,
+// since compressed bytes do not show it.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,7 +10,7 @@ import { connectionHere } from './duckdbHere.ts';
 /** Paths, relative to the folder, of the files that hold a text, sorted. */
 type Look = (text: string) => readonly string[];
 
-/** Reads the folder once; what is removed meanwhile holds nothing. */
+/** Reads the folder once; a file that is removed meanwhile counts as empty. */
 export async function lookInto(folder: string): Promise<Look> {
   const contents = new Map<string, readonly Buffer[]>();
   const connection = await connectionHere();
@@ -32,7 +32,7 @@ export async function lookInto(folder: string): Promise<Look> {
 export const holders = async (folder: string, text: string): Promise<readonly string[]> =>
   (await lookInto(folder))(text);
 
-/** All values of a Parquet file; nothing of one that is cut off, whose bytes are looked at. */
+/** All values of a Parquet file; empty for a truncated one, whose bytes are searched. */
 async function decode(connection: DuckDBConnection, path: string): Promise<Buffer> {
   const sql = `SELECT string_agg(CAST(to_json(r) AS VARCHAR)) FROM read_parquet('${path}') AS r`;
   try {
@@ -45,11 +45,11 @@ async function decode(connection: DuckDBConnection, path: string): Promise<Buffe
 
 const LOOKS_MAX = 200;
 
-/** Waits until something is so, for a few seconds at most. */
+/** Waits until a condition is true, for a few seconds at most. */
 export async function eventually(isSo: () => Promise<boolean>): Promise<void> {
   for (let look = 0; look < LOOKS_MAX; look += 1) {
     if (await isSo()) return;
     await sleep(20);
   }
-  throw new Error('it never was so');
+  throw new Error('the condition did not become true');
 }

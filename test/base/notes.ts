@@ -1,7 +1,7 @@
-// What a test tells beside its result: seeds, counts, measurements. The report prints it.
+// Notes of a test beside its result: seeds, counts, measurements. The report prints them.
 import type { TestContext } from 'vitest';
 
-/** The running test, or that part of it. */
+/** The running test, or the part of it that notes need. */
 export type Noted = Pick<TestContext, 'annotate'>;
 
 /** Adds a line to the report of the running test. */

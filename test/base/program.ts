@@ -1,14 +1,14 @@
-// Where the processes of tests start: as users run them, from the program as it is packed, where the run has
-// made it (runner/programForAll.ts); from the sources otherwise.
+// The start files of the processes of tests: those of the packaged program, as users run them, if the run has
+// built it (runner/programForAll.ts); otherwise the sources.
 import module from 'node:module';
 import { basename, join } from 'node:path';
 
-/** Names the folder of it. */
+/** The variable with the folder of the packaged program. */
 export const PROGRAM = 'TAPEDECK_TEST_PROGRAM';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
-/** @param path of what starts, from the root */
+/** @param path of the start file, from the root */
 export function startedBy(path: string): string {
   const folder = process.env[PROGRAM];
   if (folder === undefined) return join(ROOT, path);
@@ -17,5 +17,5 @@ export function startedBy(path: string): string {
     : join(folder, 'build', `${basename(path, '.ts')}.js`);
 }
 
-/** Keeps what this process made of its modules for the next ones: one that is killed does not at its end. */
+/** Writes the compile cache of this process for the next ones: a killed process does not write it. */
 export const keepModules = (): void => module.flushCompileCache();

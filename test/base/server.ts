@@ -30,9 +30,9 @@ export interface TestServer extends AsyncDisposable {
 interface TestServerOptions {
   readonly settings?: Readonly<Record<string, string>>;
   readonly seams?: Seams;
-  /** An existing data folder, which then stays; otherwise a temporary one, removed at the end. */
+  /** An existing data folder, which is then kept; otherwise a temporary one, removed at the end. */
   readonly folder?: string;
-  /** The account is as old as this server, and not as a folder that it is a copy of. */
+  /** Creates the account with this server, instead of using a copied folder with an older one. */
   readonly ownAccount?: true;
 }
 
@@ -74,11 +74,11 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   return { base, ...TEST_TOKENS, folder, tapedeck, close, [Symbol.asyncDispose]: close };
 }
 
-/** What a first start writes into its folder says these, or may meet what a seam does. */
+/** Settings and seams that may change the data that a first start writes into its folder. */
 const OF_FIRST_START = /TOKEN|ENCRYPTION|DATABASE|S3|BUS|DEMO|NODE|STANDBY/;
 const LATER_SEAMS = ['monotonic', 'pace', 'processes', 'threads', 'warm', 'watch'];
 
-/** Begun already, where that start would have been like any other. */
+/** A copied folder, if the first start would not differ from any other. */
 function folderFor({ ownAccount, seams = {}, settings = {} }: TestServerOptions): Promise<string> {
   const isOwn =
     ownAccount === true ||
@@ -89,52 +89,53 @@ function folderFor({ ownAccount, seams = {}, settings = {} }: TestServerOptions)
   return startedFolder(async (folder) => (await startServer({ folder })).close());
 }
 
-/** A commit is in the catalog a moment before memory knows of it, and loads may run at the end of a test. */
+/** A commit reaches the catalog a moment before the memory, and loads may run at the end of a test. */
 const CATCHES_UP_MS = 5_000;
 
-/** Whatever a test did: what memory knows of workspaces and datasets is what the catalog says. */
+/** Checks after each test that the workspaces and datasets in memory equal those of the catalog. */
 async function checkDirectory({ database, lake }: Tapedeck['services']): Promise<void> {
-  const told = ({ directory }: { readonly directory: Directory }): unknown =>
+  const listDirectory = ({ directory }: { readonly directory: Directory }): unknown =>
     directory
       .allWorkspaces()
       .map((item) => [item, directory.datasets(item.workspace)] as const)
       .sort(([one], [other]) => one.workspace.localeCompare(other.workspace));
   for (const untilMs = performance.now() + CATCHES_UP_MS; ; await sleep(20)) {
     const { view } = await LiveDirectory.load(database);
-    if (isDeepStrictEqual(told(lake), told({ directory: view }))) return;
+    if (isDeepStrictEqual(listDirectory(lake), listDirectory({ directory: view }))) return;
     if (performance.now() > untilMs) {
-      return assert.deepEqual(told(lake), told({ directory: view }));
+      return assert.deepEqual(listDirectory(lake), listDirectory({ directory: view }));
     }
   }
 }
 
-/** So is what memory knows of their bytes, unless something is committed meanwhile. */
+/** Checks the same for their bytes, unless there is a commit meanwhile. */
 async function checkBytes({ database, lake, storage }: Tapedeck['services']): Promise<void> {
   const { state } = lake;
   const anew = createStorage(database, lake, { state: 0 });
   for (const { workspace } of lake.directory.allWorkspaces()) {
     for (const untilMs = performance.now() + CATCHES_UP_MS; ; await sleep(20)) {
-      const [told, read] = [
+      const [cachedBytes, read] = [
         await storage.workspaceBytes(workspace),
         await anew.workspaceBytes(workspace),
       ];
-      if (lake.state !== state || isDeepStrictEqual(told, read)) break;
-      if (performance.now() > untilMs) return assert.deepEqual(told, read, `bytes of ${workspace}`);
+      if (lake.state !== state || isDeepStrictEqual(cachedBytes, read)) break;
+      if (performance.now() > untilMs)
+        return assert.deepEqual(cachedBytes, read, `bytes of ${workspace}`);
     }
   }
 }
 
-/** Paths of all files of the lake, whoever names them. */
+/** Paths of all files of the lake, referenced or not. */
 export const lakePaths = ({ folder }: TestServer): Promise<readonly string[]> =>
   localDisk.list(join(folder, 'lake'));
 
-/** What a kill would leave: copied while neither this process nor the thread of its catalog writes. */
+/** Copies the state that a kill would leave, while neither this process nor its catalog thread writes. */
 export const copyAtOnce = ({ folder, tapedeck }: TestServer, to: string): Promise<void> =>
   tapedeck.services.database.connection().execute(async () => {
     cpSync(folder, to, { recursive: true, filter: (path) => !path.includes('lock.db') });
   });
 
-/** Work with a server on a folder that stays, where nothing happens by itself. */
+/** Work with a server on a folder that is kept, without background work. */
 export async function served<T>(
   folder: string,
   work: (server: TestServer) => Promise<T>,

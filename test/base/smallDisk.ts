@@ -1,23 +1,23 @@
-// A disk of a few megabytes for a test: a file system in memory, filled as far as the test says.
+// A disk of a few megabytes for a test: a file system in memory, filled up to a limit of the test.
 import { execFileSync } from 'node:child_process';
 import { mkdtemp, open, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, type TestContext } from 'vitest';
 
-/** Small enough to fill at once, large enough for an empty lake. */
+/** Small enough to fill quickly, large enough for an empty lake. */
 const DISK_MB = 24;
 
-/** What fills it is written so much at a time. */
+/** The unit in which it is filled. */
 const PIECE = Buffer.alloc(1 << 20);
 
 interface SmallDisk {
   readonly folder: string;
-  /** Leaves so many bytes free, or all. */
+  /** Leaves this many bytes free, or all. */
   readonly leave: (bytes: number | undefined) => Promise<void>;
 }
 
-/** A test that may mount nothing is skipped; in CI that is a failure. */
+/** A test without the right to mount is skipped; in CI that is a failure. */
 export async function smallDisk(t: TestContext): Promise<SmallDisk> {
   const folder = await mkdtemp(join(tmpdir(), 'tapedeck-disk-'));
   const isMounted = mount(folder);
@@ -38,7 +38,7 @@ export async function smallDisk(t: TestContext): Promise<SmallDisk> {
   return { folder, leave };
 }
 
-/** A server on the disk writes meanwhile: what is free is asked again after each piece. */
+/** A server on the disk writes meanwhile: the free space is read again after each piece. */
 async function fill(ballast: string, folder: string, leaves: number): Promise<void> {
   const file = await open(ballast, 'a');
   try {
@@ -49,7 +49,7 @@ async function fill(ballast: string, folder: string, leaves: number): Promise<vo
       await file.appendFile(PIECE.subarray(0, size));
     }
   } catch (error) {
-    // It took what the piece was to take: the disk is as full as it gets.
+    // The server has used the space of the piece: the disk is as full as it gets.
     if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
   } finally {
     await file.close();

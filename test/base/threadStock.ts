@@ -1,20 +1,20 @@
-// Threads of catalogs that test servers hand on to one another: starting one takes 70 ms of processor time,
-// half of what a server takes.
+// Catalog threads that test servers reuse: starting one takes 70 ms of processor time,
+// half of that of a server.
 import type { Worker } from 'node:worker_threads';
 import { dedicatedThreads, type ThreadPool } from '../../store/sqlite/writer.ts';
 
-/** More that come at once end. */
+/** More idle threads are ended. */
 const KEPT_MAX = 4;
 
-const kept: Worker[] = [];
+const idleThreads: Worker[] = [];
 
 export const stockedThreads: ThreadPool = {
-  take: () => kept.pop() ?? dedicatedThreads.take(),
+  take: () => idleThreads.pop() ?? dedicatedThreads.take(),
   release: async (thread) => {
-    if (kept.length >= KEPT_MAX) return dedicatedThreads.release(thread);
-    // It does not keep this process, and ends with it.
+    if (idleThreads.length >= KEPT_MAX) return dedicatedThreads.release(thread);
+    // It does not keep this process alive, and ends with it.
     thread.unref();
-    kept.push(thread);
+    idleThreads.push(thread);
     return undefined;
   },
 };

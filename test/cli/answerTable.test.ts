@@ -1,5 +1,5 @@
-// A table on a terminal: texts give way as far as they can be read, and where that is not enough each cell
-// has a line. Numbers are never cut.
+// A table on a terminal: texts are shortened as far as they stay readable. If that is not enough, each cell
+// has its own line. Numbers are never cut.
 import { expect, test } from 'vitest';
 import { tableLines } from '../../cli/print/answerTable.ts';
 import { widthOf } from '../../cli/print/terminalText.ts';
@@ -26,7 +26,7 @@ test('texts are cut where the terminal is narrower than they are', () => {
   ]);
 });
 
-test('a line a cell where no row fits a line; a number is whole all the same', () => {
+test('each cell has its own line where no row fits a line; a number stays whole', () => {
   expect(lines(30, ROWS)).toEqual([
     '─────────────────┼────────────',
     ' symbol          │ AAPL',
@@ -45,7 +45,7 @@ test('a line a cell where no row fits a line; a number is whole all the same', (
   ]);
 });
 
-test('no line but that of a long number is wider than the terminal', () => {
+test('only the line of a long number is wider than the terminal', () => {
   for (let columns = 20; columns <= 80; columns += 1) {
     const wider = lines(columns, ROWS).filter((line) => widthOf(line) > columns);
     expect([columns, wider.filter((line) => !line.includes('9007199254740993'))]).toEqual([

@@ -36,7 +36,7 @@ plain('a rising line goes from the lower left to the upper right', () => {
   assert.ok(lines.slice(0, 4).every((line) => [...line].length === 21));
 });
 
-plain('one value, equal values and many values are drawn', () => {
+plain('one value, equal values and many values are rendered', () => {
   for (const values of [[5], [3, 3, 3], Array.from({ length: 100_000 }, (_, at) => Math.sin(at))]) {
     const lines = brailleChart(chartOf(values), { width: 40, height: 8 });
     assert.ok(lines.some((line) => INKED.test(line)));
@@ -44,7 +44,7 @@ plain('one value, equal values and many values are drawn', () => {
   }
 });
 
-plain('a peak among many values is drawn', () => {
+plain('a peak among many values is rendered', () => {
   const values = Array.from({ length: 10_000 }, (_, at) => (at === 7_777 ? 9 : 1));
   const [top = ''] = brailleChart(chartOf(values), { width: 40, height: 8 });
   assert.match(top, INKED);
@@ -57,12 +57,12 @@ plain('several lines have one scale, numbers where they end, and names', () => {
   assert.ok(lines[0]?.endsWith(' 2') && lines[2]?.endsWith(' 1') && lines[3]?.endsWith(' 3'));
   assert.equal(lines[5]?.trim(), '1 line 1  2 line 2  3 line 3');
   assert.ok(lines.every((line) => [...line].length <= 40));
-  // The second ends in the middle: what is not there is no zero, and no line either.
+  // The second line ends in the middle: a missing value is neither a zero nor a line.
   const [, ended = ''] = lines[0]?.split('9.00 ') ?? [];
   assert.match(ended, /^[⠀-⣿]{17}⠀{16} 2$/);
 });
 
-plain('what a title says is text', () => {
+plain('a title is rendered as text', () => {
   const svg = svgChart({ ...chartOf([1, 2]), title: '</text><script>alert(1)</script>"' });
   assert.ok(!svg.includes('<script'));
   assert.ok(svg.includes('&lt;script&gt;'));
@@ -81,10 +81,10 @@ test('a column of a dataset, on the terminal and in a file', async ({ server }) 
     });
     const env = { TAPEDECK_SERVER: server.base, TAPEDECK_TOKEN: server.secret };
     const of = ['chart', 'A', '--dataset', 'WS.P', '--range', '2024'];
-    const drawn = await runHere([...of, '--column', 'v'], { env });
-    assert.equal(drawn.code, 0, drawn.stderr);
-    assert.match(drawn.stdout, /^A · WS\.P · v · 2024\n/);
-    assert.match(drawn.stdout, /2024-01-01 +2024-01-20\n$/);
+    const result = await runHere([...of, '--column', 'v'], { env });
+    assert.equal(result.code, 0, result.stderr);
+    assert.match(result.stdout, /^A · WS\.P · v · 2024\n/);
+    assert.match(result.stdout, /2024-01-01 +2024-01-20\n$/);
     const filed = await runHere([...of, '--column', 'v', '--out', 'a.svg'], { env, cwd: folder });
     assert.equal(filed.stdout, 'a.svg: 20 values\n');
     assert.match(await readFile(join(folder, 'a.svg'), 'utf8'), /^<svg [^]*<\/svg>\n$/);
@@ -124,11 +124,11 @@ test('candles, several columns and several keys, on the terminal and in files', 
     assert.match(closes.stdout, /^A · WS\.P · close · 2024\n4\.00 /);
     const candles = await run('A', '--kind', 'candles', '--columns', 'High', '--out', 'a.vl.json');
     assert.equal(candles.stdout, 'a.vl.json: 3 candles and 3 values\n');
-    const told = JSON.parse(await readFile(join(folder, 'a.vl.json'), 'utf8')) as {
+    const specification = JSON.parse(await readFile(join(folder, 'a.vl.json'), 'utf8')) as {
       readonly layer: readonly { readonly mark: { readonly type: string } }[];
     };
     assert.deepEqual(
-      told.layer.map(({ mark }) => mark.type),
+      specification.layer.map(({ mark }) => mark.type),
       ['rule', 'bar', 'line'],
     );
     const two = await run('A,B', '--kind', 'candles');

@@ -1,5 +1,5 @@
-// The command line as a person meets it: real servers with their signals, a real first start, and the
-// commands beside them or alone.
+// The command line as a person uses it: real servers with their signals, a real first start, and commands
+// with and without a running server.
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
@@ -69,7 +69,7 @@ test('a first start fills DEMO, stores tokens and prints three lines that work',
   const env = settings('first', { TAPEDECK_DEMO: 'on', TAPEDECK_DEMO_SYMBOLS: '0' });
   const server = serve(env);
   await server.until(/US_EMPLOYMENT[^\n]*'\n/);
-  // Output that is no terminal is a log: it names the file of the tokens and has none.
+  // Output that is not a terminal is a log: it names the file of the tokens and contains no token.
   assert.doesNotMatch(server.output(), /[ps]k_[0-9a-f]{32}/);
   const file = /tokens: in (\S+first-tokens),/.exec(server.output())?.[1] ?? '';
   assert.equal((await stat(file)).mode & 0o777, 0o600);
@@ -112,12 +112,12 @@ test('ingest without a server, then through one', async () => {
   assert.equal((await run(['workspace', 'create', 'W'], env)).stdout, 'W\n');
   const plain = await run(['ingest', csv, ...INDEX, '--dataset', 'P'], env);
   assert.equal(plain.code, 0, plain.stderr);
-  const told = plain.stdout.split('\n').map((line) => line.slice(0, 49));
-  assert.match(told[0] ?? '', /^rejected line 4: /);
-  assert.equal(told[1], 'unique index: key symbol, date date, as declared');
-  assert.equal(told[2], 'properties: symbol string, date date, price numbe');
-  assert.match(told[3] ?? '', /^warning: 1 records were rejected/);
-  assert.equal(told[4], 'P: 3 records received, 2 stored, 0 replaced, 0 du');
+  const lines = plain.stdout.split('\n').map((line) => line.slice(0, 49));
+  assert.match(lines[0] ?? '', /^rejected line 4: /);
+  assert.equal(lines[1], 'unique index: key symbol, date date, as declared');
+  assert.equal(lines[2], 'properties: symbol string, date date, price numbe');
+  assert.match(lines[3] ?? '', /^warning: 1 records were rejected/);
+  assert.equal(lines[4], 'P: 3 records received, 2 stored, 0 replaced, 0 du');
   const json = await run(
     ['ingest', csv, ...INDEX, '--dataset', 'P', '--json', '--max-errors', '5'],
     env,
@@ -141,7 +141,7 @@ test('ingest without a server, then through one', async () => {
   await server.ended;
 });
 
-test('tokens are listed by their end, shown whole only when asked', async () => {
+test('tokens are listed by their end, and shown in full only with --show', async () => {
   const secret = 'sk_0123456789abcdef';
   const env = settings('tokens', { TAPEDECK_DEMO: 'off', TAPEDECK_SECRET_TOKEN: secret });
   const listed = await run(['tokens'], env);
@@ -150,8 +150,8 @@ test('tokens are listed by their end, shown whole only when asked', async () => 
   assert.match(own, /^secret {7}sk_…cdef {2}\(id [0-9a-f]{16}\)$/);
   assert.equal(testing.filter((line) => / T[ps]k_.*test environment/.test(line)).length, 2);
   assert.match((await run(['tokens', 'list', '--show'], env)).stdout, /sk_0123456789abcdef/);
-  const made = await run(['tokens', 'create', '--kind', 'publishable', '--json'], env);
-  assert.match((JSON.parse(made.stdout) as { token: string }).token, /^pk_/);
+  const result = await run(['tokens', 'create', '--kind', 'publishable', '--json'], env);
+  assert.match((JSON.parse(result.stdout) as { token: string }).token, /^pk_/);
   assert.equal((await run(['tokens'], env)).stdout.split('\n').length, 6);
   for (const file of ['key', 'admin-token']) {
     assert.equal((await stat(join(folder, 'tokens', file))).mode & 0o777, 0o600);
@@ -169,7 +169,7 @@ test('a request is one line of JSON, and no token reaches it', async () => {
   await server.until(/"\/v1\/datasets\/W"/);
   server.child.kill('SIGTERM');
   await server.ended;
-  // The first start itself shows the tokens once; the log never does.
+  // The first start shows the tokens once; the log never shows them.
   const lines = server
     .output()
     .split('\n')
@@ -182,7 +182,7 @@ test('a request is one line of JSON, and no token reaches it', async () => {
   );
 });
 
-test('a wrong setting is an error that helps', async () => {
+test('a wrong setting is an error that names the fix', async () => {
   const unknown = await run(['tokens'], settings('x', { TAPEDECK_PROT: '1' }));
   assert.equal(unknown.code, 1);
   assert.match(unknown.stderr, /TAPEDECK_PROT is not known; did you mean TAPEDECK_PORT\?/);
@@ -191,11 +191,11 @@ test('a wrong setting is an error that helps', async () => {
   assert.match((await run(['--help'], settings('x'))).stdout, /serve[\s\S]+ingest[\s\S]+tokens/);
 });
 
-test('an operator makes an account, sets it, and checks the books, beside a server or not', async () => {
+test('an operator changes accounts and verifies the ledger, with and without a server', async () => {
   const env = settings('operator', { TAPEDECK_DEMO: 'off' });
-  const made = await run(['account', 'create', 'Blue Fund', '--tier', 'launch', '--json'], env);
-  assert.equal(made.code, 0, made.stderr);
-  const { accountId, tier } = JSON.parse(made.stdout) as Record<string, string>;
+  const result = await run(['account', 'create', 'Blue Fund', '--tier', 'launch', '--json'], env);
+  assert.equal(result.code, 0, result.stderr);
+  const { accountId, tier } = JSON.parse(result.stdout) as Record<string, string>;
   assert.equal(tier, 'launch');
   const id = accountId ?? '';
   const server = serve(env);
@@ -245,7 +245,7 @@ test('an operator makes an account, sets it, and checks the books, beside a serv
   assert.match(wrong.stderr, /budget/);
 });
 
-test('a backup beside a server or not, verified, restored, served', async () => {
+test('a backup with and without a server is verified, restored and served', async () => {
   const env = settings('backed', { TAPEDECK_DEMO: 'off' });
   assert.equal((await run(['workspace', 'create', 'W'], env)).code, 0);
   assert.equal((await run(['ingest', csv, '--dataset', 'P'], env)).code, 0);
@@ -260,8 +260,9 @@ test('a backup beside a server or not, verified, restored, served', async () => 
   const server = serve(env);
   const base = (await server.until(/listens on (\S+)/))[1] ?? '';
   const first = await run(['backup', target], env);
-  const said = /^snapshot 4 in \S+: 4 files, \d\.\d MB; 4 new ones, \d\.\d MB, 1 of them linked\n$/;
-  assert.match(first.stdout, said, first.stderr);
+  const summary =
+    /^snapshot 4 in \S+: 4 files, \d\.\d MB; 4 new ones, \d\.\d MB, 1 of them linked\n$/;
+  assert.match(first.stdout, summary, first.stderr);
   const token = /publishable +(\S+)/.exec((await run(['tokens', '--show'], env)).stdout)?.[1] ?? '';
   const answer = await (await fetch(`${base}/v1/data/W/P?token=${token}`)).text();
   server.child.kill('SIGTERM');
@@ -271,9 +272,12 @@ test('a backup beside a server or not, verified, restored, served', async () => 
   const again = JSON.parse((await run(['backup', target, '--json'], env)).stdout) as object;
   assert.deepEqual(Object.keys(again).slice(0, 3), ['target', 'snapshot', 'files']);
   const restored = join(folder, 'restored');
-  const told = await run(['restore', target, restored], env);
-  assert.match(told.stdout, /^snapshot 4 of \S+ in \S+: 4 files, [^]*Serve it with TAPEDECK_DATA=/);
-  assert.match(told.stdout, /\nIt is asleep: .* until `tapedeck wake`\.\n/);
+  const result = await run(['restore', target, restored], env);
+  assert.match(
+    result.stdout,
+    /^snapshot 4 of \S+ in \S+: 4 files, [^]*Serve it with TAPEDECK_DATA=/,
+  );
+  assert.match(result.stdout, /\nIt is asleep: .* until `tapedeck wake`\.\n/);
   const over = await run(['restore', target, join(folder, 'backed')], env);
   assert.deepEqual([over.code, /is not empty/.test(over.stderr)], [1, true]);
   const copy = settings('restored', { TAPEDECK_DEMO: 'off' });

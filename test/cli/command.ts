@@ -1,4 +1,4 @@
-// The command line as a process of its own, with what it told and how it ended.
+// The command line as a process of its own, with its output and its exit code.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { startedBy } from '../base/program.ts';
 
@@ -12,39 +12,39 @@ export interface Ran {
 
 export interface Started {
   readonly child: ChildProcess;
-  /** So far. */
-  readonly told: { readonly stdout: string; readonly stderr: string };
+  /** Output so far. */
+  readonly output: { readonly stdout: string; readonly stderr: string };
   readonly ended: Promise<Ran>;
 }
 
 interface Where {
   readonly env: Readonly<Record<string, string>>;
-  /** Words that start what follows them, elsewhere. */
+  /** Words of a wrapper command that starts the command elsewhere. */
   readonly under?: readonly string[];
   readonly cwd?: string;
 }
 
-/** With the modules as they were read before: reading them anew takes a process 1.5 s. */
+/** Reuses the compile cache of modules: reading them again takes a process 1.5 s. */
 export const withModules = (env: Readonly<Record<string, string>>): Record<string, string> => {
   const folder = process.env['NODE_COMPILE_CACHE'];
   return folder === undefined ? env : { NODE_COMPILE_CACHE: folder, ...env };
 };
 
-/** @param children gets the process, to be killed at the end of the tests */
+/** @param children receives the process, to be killed at the end of the tests */
 export function startCommand(
   args: readonly string[],
   where: Where,
   children: ChildProcess[],
 ): Started {
-  const { under = [], ...given } = where;
+  const { under = [], ...options } = where;
   const [program = '', ...words] = [...under, process.execPath, MAIN, ...args];
-  const child = spawn(program, words, { ...given, env: withModules(given.env) });
+  const child = spawn(program, words, { ...options, env: withModules(options.env) });
   children.push(child);
-  const told = { stdout: '', stderr: '' };
-  child.stdout.setEncoding('utf8').on('data', (piece: string) => (told.stdout += piece));
-  child.stderr.setEncoding('utf8').on('data', (piece: string) => (told.stderr += piece));
+  const output = { stdout: '', stderr: '' };
+  child.stdout.setEncoding('utf8').on('data', (piece: string) => (output.stdout += piece));
+  child.stderr.setEncoding('utf8').on('data', (piece: string) => (output.stderr += piece));
   const ended = new Promise<Ran>((resolve) => {
-    child.once('close', (code) => resolve({ code, ...told }));
+    child.once('close', (code) => resolve({ code, ...output }));
   });
-  return { child, told, ended };
+  return { child, output, ended };
 }

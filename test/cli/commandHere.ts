@@ -1,5 +1,5 @@
-// The command line within this process, with what it told and how it ended: starting a process takes
-// more than most commands do.
+// The command line within this process, with its output and its exit code: starting a process takes longer
+// than most commands.
 import { Readable, Writable } from 'node:stream';
 import { runCommand } from '../../cli/runCommand.ts';
 import { stockedProcesses } from '../base/childStock.ts';
@@ -10,9 +10,9 @@ import type { Ran } from './command.ts';
 interface Where {
   readonly env: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  /** What the standard input says. */
+  /** Text of the standard input. */
   readonly input?: string;
-  /** It is a person who says it. */
+  /** The standard input is a terminal. */
   readonly isTTY?: true;
 }
 
@@ -22,14 +22,14 @@ export async function runHere(
 ): Promise<Ran> {
   let code = 0;
   const [stdout, stderr] = [collecting(), collecting()];
-  const said = Readable.from([Buffer.from(input)]);
-  const stdin = isTTY === undefined ? said : Object.assign(said, { isTTY });
+  const inputStream = Readable.from([Buffer.from(input)]);
+  const stdin = isTTY === undefined ? inputStream : Object.assign(inputStream, { isTTY });
   const terminal = {
     stdin,
     stdout,
     stderr,
     folder: cwd,
-    endWith: (given: number): void => void (code = given),
+    endWith: (exitCode: number): void => void (code = exitCode),
     onInterrupt: () => () => undefined,
     stocks: {
       processes: stockedProcesses,
@@ -51,7 +51,7 @@ function collecting(): Writable & { text(): string } {
   return Object.assign(stream, { text: () => Buffer.concat(pieces).toString() });
 }
 
-/** Settings of a command that speaks to a server of this process. */
+/** Settings of a command that calls a server of this process. */
 export const commandEnv = ({
   folder,
   publishable,

@@ -1,5 +1,5 @@
-// Completion: bash runs the script and is asked as it asks when a person presses the Tab key. Other shells
-// read theirs without a complaint, where they are installed.
+// Completion: bash runs the script and calls it as it does when a person presses the Tab key. Other shells,
+// where they are installed, parse their scripts without an error.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -22,22 +22,22 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** What bash offers for the last of the words; each line of words is one question. */
+/** The completions that bash offers for the last word of each line. */
 function offered(lines: readonly (readonly string[])[]): readonly (readonly string[])[] {
   const asks = lines.map((words) => {
     const quoted = ['tapedeck', ...words].map((word) => `'${word}'`).join(' ');
     const at = `COMP_WORDS=(${quoted}); COMP_CWORD=${words.length}`;
     return `${at}; _tapedeck; echo "\${COMPREPLY[*]}"`;
   });
-  const asked = [`source '${join(folder, 'bash')}'`, ...asks].join('\n');
-  const told = execFileSync('bash', ['--norc', '-u', '-c', asked], { encoding: 'utf8' });
-  return told
+  const script = [`source '${join(folder, 'bash')}'`, ...asks].join('\n');
+  const output = execFileSync('bash', ['--norc', '-u', '-c', script], { encoding: 'utf8' });
+  return output
     .split('\n')
     .slice(0, lines.length)
     .map((line) => line.split(' ').filter((word) => word !== ''));
 }
 
-test('commands, their parts, and options', () => {
+test('commands, subcommands and options', () => {
   const questions: readonly (readonly [string, string])[] = [
     ['sta', 'status'],
     ['doc', 'doctor'],
@@ -45,22 +45,22 @@ test('commands, their parts, and options', () => {
     ['schedule ', 'add list show run history pause resume delete'],
     ['status --j', '--json'],
     ['--server http://127.0.0.1:8080 work', 'workspace'],
-    // The value of an option is no command.
+    // The value of an option is not a command.
     ['tokens create --name list --ki', '--kind'],
     ['ingest --dataset ', ''],
     ['ingest --dataset P ', ''],
     ['nothing wo', 'workspace'],
   ];
-  const told = offered(questions.map(([line]) => line.split(' ')));
+  const offers = offered(questions.map(([line]) => line.split(' ')));
   for (const [at, [line, words]] of questions.entries()) {
     const first = words.split(' ')[0] ?? '';
-    const all = told[at] ?? [];
+    const all = offers[at] ?? [];
     if (line === 'schedule ') assert.ok(all.includes(first), all.join(' '));
     else assert.equal(all.join(' '), words, line);
   }
 });
 
-test('every command and option of the table, and no other', () => {
+test('every command and option of the table is offered, and no other', () => {
   const unasked = (): never => assert.fail('completion needs no settings');
   const stream = { write: () => true } as unknown as NodeJS.WriteStream;
   const terminal = { stdin: process.stdin, stdout: stream, stderr: stream, folder };
@@ -91,13 +91,13 @@ test('every command and option of the table, and no other', () => {
 
 for (const shell of ['bash', 'zsh', 'fish']) {
   const isThere = spawnSync(shell, ['-c', 'true']).status === 0;
-  test.skipIf(!isThere && process.env['CI'] !== 'true')(`${shell} reads its script`, () => {
+  test.skipIf(!isThere && process.env['CI'] !== 'true')(`${shell} parses its script`, () => {
     const { status, stderr } = spawnSync(shell, ['-n', join(folder, shell)], { encoding: 'utf8' });
     assert.deepEqual([status, stderr], [0, '']);
   });
 }
 
-test('a shell that it does not know', async () => {
+test('an unknown shell is refused', async () => {
   const { code, stderr } = await runHere(['completion', 'tcsh'], { env: {} });
   expect([code, stderr]).toEqual([1, 'tapedeck: the shell must be one of bash, zsh, fish\n']);
 });

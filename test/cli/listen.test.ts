@@ -1,4 +1,4 @@
-// `tapedeck stream`: messages of a running server, a line each, or a table on a screen.
+// `tapedeck stream`: messages of a running server, one line each, or a table on a screen.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ const env = (): Readonly<Record<string, string>> => ({
   TAPEDECK_SECRET_TOKEN: server.secret,
 });
 
-/** Trades as soon as somebody listens. */
+/** Publishes trades as soon as a client listens. */
 async function ticking(prices: readonly number[]): Promise<void> {
   const { board, open } = server.tapedeck.services.streams;
   await until(() => open.state().open === 1);
@@ -37,7 +37,7 @@ async function ticking(prices: readonly number[]): Promise<void> {
   }
 }
 
-test('JSON lines for programs, words for people', async () => {
+test('JSON lines for programs, text for people', async () => {
   const json = runHere(['stream', 'last', '--symbols', 'AAA', '--count', '2', '--json'], {
     env: env(),
   });
@@ -55,15 +55,15 @@ test('JSON lines for programs, words for people', async () => {
   expect(words.stdout).toBe(`AAA       price 2.5  size 5  time ${time}  seq 2\n`);
 });
 
-test('a name that there is not, a count that is none, and no server', async () => {
-  const told = async (args: readonly string[], more = {}): Promise<string> => {
+test('an unknown name, an invalid count and a missing server are refused', async () => {
+  const readError = async (args: readonly string[], more = {}): Promise<string> => {
     const { code, stderr } = await runHere(['stream', ...args], { env: { ...env(), ...more } });
     expect(code).toBe(1);
     return stderr;
   };
-  expect(await told(['nonsense'])).toMatch(/there is no GET \/v1\/nonsense/);
-  expect(await told(['last', '--count', 'x'])).toMatch(/--count must be a whole number/);
+  expect(await readError(['nonsense'])).toMatch(/there is no GET \/v1\/nonsense/);
+  expect(await readError(['last', '--count', 'x'])).toMatch(/--count must be a whole number/);
   const none = await mkdtemp(join(tmpdir(), 'tapedeck-none-'));
-  expect(await told(['last'], { TAPEDECK_DATA: none })).toMatch(/no server runs/);
+  expect(await readError(['last'], { TAPEDECK_DATA: none })).toMatch(/no server runs/);
   await rm(none, { recursive: true });
 });

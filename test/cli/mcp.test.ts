@@ -1,4 +1,4 @@
-// `tapedeck mcp`, as a host of agents starts it: a process beside a running server.
+// `tapedeck mcp`, started as a host of agents starts it: a process beside a running server.
 import assert from 'node:assert/strict';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
@@ -8,7 +8,7 @@ import { startedBy } from '../base/program.ts';
 
 const MAIN = startedBy('cli/main.ts');
 
-test('a host starts the command, and its agent asks and pays', async ({ server }) => {
+test('a host starts the command, and its agent is charged for its query', async ({ server }) => {
   await loaded(server, 'P', 'symbol,date,v\nA,2024-01-01,1\n');
   const client = new Client({ name: 'host', version: '1' });
   const transport = new StdioClientTransport({

@@ -1,5 +1,5 @@
-// DuckDB calls itself no sandbox: neither the server nor a command maps its library, only children that
-// may be killed. Modules that a short command does not need stay unread.
+// DuckDB is not a sandbox by its own documentation: neither the server nor a command loads its library, only
+// children that may be killed. Modules that a short command does not need are not loaded.
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -33,8 +33,8 @@ test.skipIf(!existsSync('/proc/self/maps'))(
     const env = { ...places, TAPEDECK_LOG: 'silent', TAPEDECK_DEMO_SYMBOLS: '0' };
     const server = startCommand(['serve'], { env }, children);
     try {
-      while (!server.told.stdout.includes('DEMO is filled')) {
-        assert.equal(server.child.exitCode, null, server.told.stderr);
+      while (!server.output.stdout.includes('DEMO is filled')) {
+        assert.equal(server.child.exitCode, null, server.output.stderr);
         await sleep(20);
       }
       assert.doesNotMatch(mapped(server.child.pid), LIBRARY);
@@ -47,7 +47,7 @@ test.skipIf(!existsSync('/proc/self/maps'))(
   },
 );
 
-test('--help reads no module of the server', () => {
+test('--help loads no module of the server', () => {
   const script = `import { program } from ${JSON.stringify(join(ROOT, 'cli/program.ts'))};
     import { processTerminal } from ${JSON.stringify(join(ROOT, 'cli/connect/terminal.ts'))};
     const none = () => { throw new Error("no settings are read"); };

@@ -1,4 +1,4 @@
-// The tarball, installed outside the clone, works: help, a server, an answer.
+// The tarball works when it is installed outside the clone: help, a server, a response.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
@@ -14,15 +14,15 @@ async function install(folder: string): Promise<string> {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'ignore'],
   });
-  const told = JSON.parse(packed.toString()) as unknown;
-  const [entry] = Array.isArray(told) ? told : Object.values(told as object);
+  const report = JSON.parse(packed.toString()) as unknown;
+  const [entry] = Array.isArray(report) ? report : Object.values(report as object);
   const { filename } = entry as { readonly filename: string };
   const modules = join(folder, 'app', 'node_modules');
   await mkdir(modules, { recursive: true });
   execFileSync('tar', ['xzf', join(folder, filename), '-C', modules]);
   execFileSync('mv', [join(modules, 'package'), join(modules, 'tapedeck')]);
   for (const name of await readdir(join(ROOT, 'node_modules'))) {
-    // The console is compiled ahead: a package needs no compiler.
+    // The console is compiled in advance: a package needs no compiler.
     if (name.startsWith('.') || name === 'esbuild') continue;
     await symlink(join(ROOT, 'node_modules', name), join(modules, name));
   }
@@ -50,8 +50,8 @@ test('the package works under node_modules, outside the clone', async (t) => {
     let text = '';
     const hear = (piece: Buffer): void => {
       text += piece.toString();
-      const found = /listens on (\S+)/.exec(text)?.[1];
-      if (found !== undefined) resolve(found);
+      const address = /listens on (\S+)/.exec(text)?.[1];
+      if (address !== undefined) resolve(address);
     };
     server.stdout.on('data', hear);
     server.stderr.on('data', hear);
@@ -62,11 +62,11 @@ test('the package works under node_modules, outside the clone', async (t) => {
     env,
   });
   const secret = /sk_\w+/.exec(tokens.toString())?.[0] ?? '';
-  const made = await fetch(`${base}/v1/workspaces?token=${secret}`, {
+  const response = await fetch(`${base}/v1/workspaces?token=${secret}`, {
     method: 'POST',
     body: '{"name":"W"}',
   });
-  assert.equal(made.status, 200);
+  assert.equal(response.status, 200);
   const loaded = await fetch(`${base}/v1/data/W/P?wait=true&token=${secret}`, {
     method: 'POST',
     body: 'symbol,date,price\nA,2020-01-01,1\n',

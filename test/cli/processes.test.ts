@@ -1,5 +1,5 @@
-// A command of each kind as a process of its own: its streams, its exit code and its pipes, and that it
-// tells what the command line tells within a process (commandHere.ts), where most tests run it.
+// A command of each kind as a process of its own: its streams, exit code and pipes. Its output equals that of
+// the command line within a process (commandHere.ts), where most tests run it.
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -39,7 +39,7 @@ function apart(args: readonly string[], input: string): Promise<Ran> {
   return command.ended;
 }
 
-/** What differs between two runs: ids, times, how long something took, and how often that was told. */
+/** Parts that differ between two runs: ids, times, durations and the number of progress lines. */
 const CHANGING = [
   /\b[0-9a-f]{16,64}\b/g,
   /\b(?:CREDENTIAL|DATA_SOURCE)_\w+/g,
@@ -48,11 +48,11 @@ const CHANGING = [
   /^(?:\{"label".*|P: \d+ % .*)\n/gm,
 ];
 const lasting = (text: string): string =>
-  CHANGING.reduce((told, pattern) => told.replaceAll(pattern, ''), text);
+  CHANGING.reduce((remaining, pattern) => remaining.replaceAll(pattern, ''), text);
 
-type Command = readonly [words: string, input: string, code: number, told: RegExp];
+type Command = readonly [words: string, input: string, code: number, pattern: RegExp];
 
-/** One of each kind, with its standard input, and how it ends; each can be run again. */
+/** One of each kind, with its standard input and its exit code; each can be run again. */
 const COMMANDS: readonly Command[] = [
   ['ingest - --dataset P --json', 'symbol,date,v\nA,2024-01-01,1\n', 0, /"status":"INGESTED"/],
   ['sql --format csv', 'SELECT count(*) AS n FROM P', 0, /^n\n2\n$/],
@@ -70,16 +70,16 @@ const COMMANDS: readonly Command[] = [
   ['--version', '', 0, /^\d+\.\d+\.\d+\n$/],
 ];
 
-test('a process and the command line within a process tell the same', async () => {
+test('a process and the command line within a process print the same', async () => {
   assert.equal((await apart(['workspace', 'create', 'W'], '')).stdout, 'W\n');
   const index = ['--key', 'symbol', '--date', 'date'];
   assert.equal((await apart(['ingest', 'p.csv', '--dataset', 'P', ...index], '')).code, 0);
-  for (const [words, input, code, told] of COMMANDS) {
+  for (const [words, input, code, pattern] of COMMANDS) {
     const args = words.split(' ');
     const process = await apart(args, input);
     assert.match(
       process.stdout + process.stderr,
-      told,
+      pattern,
       `${words}: ${process.stdout}${process.stderr}`,
     );
     const within = await here(args, input);
@@ -89,7 +89,7 @@ test('a process and the command line within a process tell the same', async () =
   }
 });
 
-test('whoever stops reading stops nothing: the work is done, and the exit code says so', async () => {
+test('a reader that stops reading does not stop the command: it completes and exits with 0', async () => {
   const words = ['ingest', 'p.csv', '--dataset', 'UNREAD', '--key', 'symbol', '--date', 'date'];
   const { child, ended } = startCommand(words, { env, cwd: folder }, children);
   child.stdout?.destroy();

@@ -1,4 +1,4 @@
-// What a start says when something is not as its operator thinks: one sentence, with what to do.
+// Messages of a start whose settings or environment are wrong: one sentence, with what to do.
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawnSync } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -30,34 +30,34 @@ const env = (data: string, more: Readonly<Record<string, string>> = {}) => ({
 });
 
 async function listening(started: Started): Promise<void> {
-  while (!started.told.stdout.includes('listens on')) {
-    assert.equal(started.child.exitCode, null, started.told.stderr);
+  while (!started.output.stdout.includes('listens on')) {
+    assert.equal(started.child.exitCode, null, started.output.stderr);
     await sleep(20);
   }
 }
 
 const SECRET = 'sk_0123456789abcdef0123456789abcdef';
 
-async function toldOnce(more: Readonly<Record<string, string>>): Promise<string> {
+async function readStartErrors(more: Readonly<Record<string, string>>): Promise<string> {
   const started = startCommand(['serve'], { env: env(join(root, 'tokens'), more) }, children);
   await listening(started);
   started.child.kill('SIGTERM');
   return (await started.ended).stderr;
 }
 
-test('a token setting that the folder does not heed is told, one that it does is not', async () => {
+test('a token setting that the folder ignores is reported, one that it uses is not', async () => {
   const heeded = { TAPEDECK_SECRET_TOKEN: SECRET };
-  assert.equal(await toldOnce(heeded), '');
-  assert.equal(await toldOnce(heeded), '');
-  const told = await toldOnce({ TAPEDECK_SECRET_TOKEN: SECRET.replace('0123', '9999') });
-  const lines = told.trim().split('\n');
-  assert.equal(lines.length, 1, told);
+  assert.equal(await readStartErrors(heeded), '');
+  assert.equal(await readStartErrors(heeded), '');
+  const warning = await readStartErrors({ TAPEDECK_SECRET_TOKEN: SECRET.replace('0123', '9999') });
+  const lines = warning.trim().split('\n');
+  assert.equal(lines.length, 1, warning);
   assert.match(
-    told,
+    warning,
     /^tapedeck: TAPEDECK_SECRET_TOKEN is ignored: the data folder \S+\/tokens has/,
   );
-  assert.match(told, /tapedeck tokens list --show/);
-  assert.doesNotMatch(told, /9999|0123456789abcdef/);
+  assert.match(warning, /tapedeck tokens list --show/);
+  assert.doesNotMatch(warning, /9999|0123456789abcdef/);
 });
 
 const refusal = /^tapedeck: the data folder \S+ can not be written \(\w+\): make it a folder that/;
@@ -76,7 +76,7 @@ test('a read-only data folder is refused with its path', async (t) => {
   await mkdir(data, { mode: 0o500 });
   const isRoot = process.getuid?.() === 0;
   if (isRoot) {
-    // Modes do not bind root; a mount does.
+    // Modes do not restrict root; a read-only mount does.
     try {
       execFileSync('mount', ['-t', 'tmpfs', '-o', 'ro', 'tmpfs', data], { stdio: 'ignore' });
     } catch {
@@ -95,7 +95,7 @@ test('a read-only data folder is refused with its path', async (t) => {
   }
 });
 
-test('ulimit -n 32 is refused with what to do', () => {
+test('ulimit -n 32 is refused with instructions', () => {
   const main = startedBy('cli/main.ts');
   const { status, stderr } = spawnSync(
     'sh',
@@ -110,7 +110,7 @@ test('ulimit -n 32 is refused with what to do', () => {
   assert.match(stderr, /ulimit -n 1024/);
 });
 
-test('a middling limit is told, an ample or unknown one is not', async () => {
+test('a low limit of open files is reported, an ample or unknown one is not', async () => {
   assert.match(checkOpenFiles(512) ?? '', /may have 512 files open/);
   for (const most of [1_024, 1_048_576, undefined]) assert.equal(checkOpenFiles(most), undefined);
   const path = join(root, 'limits');

@@ -1,5 +1,5 @@
 // The official JavaScript client, unmodified: the account's methods with the values it reads back,
-// what it makes of every refusal that an account meets, and its habit of trying again.
+// its handling of every refusal of an account, and its retries.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
 import { type Disk, localDisk } from '../../store/base/disk.ts';
@@ -36,7 +36,7 @@ afterAll(async () => {
 const clientOf = (token: string, version = 'v1'): Client =>
   new iexjs.Client({ api_token: token, version });
 
-/** Runs with all clients asking another address. */
+/** Runs `work` with all clients at another address. */
 async function askingAt<T>(address: string, run: () => Promise<T>): Promise<T> {
   iexjs.overrideUrl({ url: `${address}/` });
   try {
@@ -56,7 +56,7 @@ async function metadata(): Promise<Readonly<Record<string, unknown>>> {
   return (await client.metadata()) as Readonly<Record<string, unknown>>;
 }
 
-test('usage: of messages, of all, and of the rules that there are not', async () => {
+test('usage: of messages, of everything, and of rules, of which none exist', async () => {
   await series(clientOf(server.publishable), 2);
   const usage = (await client.usage('messages')) as Usage;
   const { monthlyUsage, monthlyPayAsYouGo, tokenUsage, keyUsage } = usage;
@@ -90,7 +90,7 @@ test('metadata has the members of the original, of their types', async () => {
   });
 });
 
-test('messageBudget stops all but the account, and lets go when it is raised', async () => {
+test('messageBudget stops all requests except those of the account, until it is raised', async () => {
   assert.equal(await client.messageBudget(3), 'SUCCESS');
   assert.equal((await metadata())['messageBudget'], 3);
   assert.equal(await refusal(series(client, 2)), OVER_LIMIT);
@@ -100,11 +100,12 @@ test('messageBudget stops all but the account, and lets go when it is raised', a
   assert.equal(((await client.usage('messages')) as Usage).monthlyUsage, 3);
   assert.equal(await client.messageBudget(1_000), 'SUCCESS');
   assert.equal(((await series(client, 2)) as readonly unknown[]).length, 2);
-  const told = 'Response 400 - {"error":"\\"totalMessages\\" must be a whole number from 0 to ';
-  assert.ok((await refusal(client.messageBudget('many'))).startsWith(told));
+  const errorStart =
+    'Response 400 - {"error":"\\"totalMessages\\" must be a whole number from 0 to ';
+  assert.ok((await refusal(client.messageBudget('many'))).startsWith(errorStart));
 });
 
-test('payAsYouGo, which the client asks of the budget', async () => {
+test('payAsYouGo, which the client requests at the budget', async () => {
   for (const allow of [false, true]) {
     assert.equal(await iexjs.payAsYouGo(allow, server.secret, 'v1'), 'SUCCESS');
     assert.equal((await metadata())['payAsYouGoEnabled'], allow);
@@ -128,7 +129,7 @@ test('refusals are sentences: of tokens, of routes, of parameters', async () => 
   assert.match(await refusal(odd), /"interval\\" must be a whole number/);
 });
 
-test('an account that may not: suspended, disabled, on the free tier', async () => {
+test('an account without permission: suspended, disabled, on the free tier', async () => {
   const { accounts } = server.tapedeck.services;
   const accountId = await accounts.createAccount('second', 'free');
   const { text, tokenId } = await accounts.createToken(accountId, 'secret');
@@ -160,18 +161,18 @@ test('test tokens belong to the test environment, others do not', async () => {
       ],
     );
     const days = rows.map((row) => Number(row['date']));
-    assert.deepEqual(days, [Date.UTC(2024, 0, 2), Date.UTC(2024, 0, 1)], 'what is asked by stays');
+    assert.deepEqual(days, [Date.UTC(2024, 0, 2), Date.UTC(2024, 0, 1)], 'dates are unchanged');
     const inSandbox = 'Response 403 - Production tokens cannot be used in the sandbox environment.';
     assert.equal(await refusal(series(client, 1)), inSandbox);
   });
 });
 
-test('after 429 the client tries five times, and is let in when time has passed', async () => {
+test('after 429 the client tries five times, and succeeds after a wait', async () => {
   let nowMs = 0;
   let stepMs = 0;
-  let asked = 0;
+  let clockReads = 0;
   const monotonic = (): number => {
-    asked += 1;
+    clockReads += 1;
     nowMs += stepMs;
     return nowMs;
   };
@@ -181,17 +182,17 @@ test('after 429 the client tries five times, and is let in when time has passed'
   });
   await askingAt(`${fast.base}/v1`, async () => {
     for (let count = 0; count < 100; count += 1) await fetch(`${fast.base}/v1/status`);
-    asked = 0;
+    clockReads = 0;
     assert.equal(await refusal(client.status()), 'Response 429 - Too Many Requests');
-    assert.equal(asked, 5);
+    assert.equal(clockReads, 5);
     // 100 requests in a second: after 4 ms not yet half a request has grown back.
-    [asked, stepMs] = [0, 4];
+    [clockReads, stepMs] = [0, 4];
     assert.equal(((await client.status()) as { readonly status: string }).status, 'up');
-    assert.equal(asked, 3);
+    assert.equal(clockReads, 3);
   });
 });
 
-test('a fault of the server is told as such, and nothing of it', async () => {
+test('an internal error of the server is reported as such, without details', async () => {
   const disk: Disk = {
     ...localDisk,
     syncFile: () => Promise.reject(new Error('a path that nobody must see')),

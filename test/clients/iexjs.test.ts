@@ -80,7 +80,7 @@ function call<T>(
   return method.call(client.apperate, { workspace: 'WS', ...options }) as Promise<T>;
 }
 
-interface Told {
+interface ChangeAnswer {
   readonly success: boolean;
   readonly message: string;
   readonly datasetId?: string;
@@ -103,9 +103,9 @@ const CREATE = JSON.stringify({
 
 const CSV = 'symbol,date,price\nAUDI,2024-01-01,10.5\nAUDI,2024-01-02,11\nBMW,2024-01-01,20\n';
 
-/** A dataset of its own for a test, made by the client. */
-async function made(id: string): Promise<Told> {
-  return call<Told>('loadData', { id, data: CSV, contentType: 'text/csv', wait: true });
+/** Creates a separate dataset for a test with the client. */
+async function loadDataset(id: string): Promise<ChangeAnswer> {
+  return call<ChangeAnswer>('loadData', { id, data: CSV, contentType: 'text/csv', wait: true });
 }
 
 test('the lists of methods are those of the client', () => {
@@ -115,7 +115,7 @@ test('the lists of methods are those of the client', () => {
 });
 
 test('datasets: register, get, list, patch, rename, delete', async () => {
-  const created = await call<Told>('registerDataset', { data: CREATE });
+  const created = await call<ChangeAnswer>('registerDataset', { data: CREATE });
   assert.deepEqual(
     { ...created },
     { success: true, message: 'Dataset has been created', datasetId: 'CARS' },
@@ -125,21 +125,21 @@ test('datasets: register, get, list, patch, rename, delete', async () => {
   assert.deepEqual(got['schema'], SCHEMA);
   assert.deepEqual(got['columnMapping'], { key: 'symbol', date: 'date' });
   const data = JSON.stringify({ dataset: { title: 'Cars' } });
-  assert.equal((await call<Told>('patchDataset', { id: 'CARS', data })).success, true);
+  assert.equal((await call<ChangeAnswer>('patchDataset', { id: 'CARS', data })).success, true);
   const listed = await call<readonly Record<string, unknown>[]>('listDatasets', { limit: 5 });
   assert.deepEqual(
     listed.map(({ datasetId, title }) => [datasetId, title]),
     [['CARS', 'Cars']],
   );
-  const renamed = await call<Told>('renameDataset', { id: 'CARS', newDatasetId: 'AUTOS' });
+  const renamed = await call<ChangeAnswer>('renameDataset', { id: 'CARS', newDatasetId: 'AUTOS' });
   assert.equal(renamed.datasetId, 'AUTOS');
   assert.match(await refusal(call('getDataset', { id: 'CARS' })), /^Response 404 - Not Found$/);
-  assert.equal((await call<Told>('deleteDataset', { id: 'AUTOS' })).success, true);
+  assert.equal((await call<ChangeAnswer>('deleteDataset', { id: 'AUTOS' })).success, true);
   assert.deepEqual(await call('listDatasets'), []);
 });
 
 test('loadData, queryData with and without a key, queryDatasets', async () => {
-  const loading = await made('LOADED');
+  const loading = await loadDataset('LOADED');
   assert.match(
     loading.message,
     /^Data upload of 76B for LOADED completed, jobId: [0-9a-f]{32} has/,
@@ -156,7 +156,10 @@ test('loadData, queryData with and without a key, queryDatasets', async () => {
     { symbol: 'AUDI', date: '2024-01-01', price: 10.5 },
   ]);
   const declared = JSON.stringify({ dataset: { uniqueIndex: true } });
-  assert.equal((await call<Told>('patchDataset', { id: 'LOADED', data: declared })).success, true);
+  assert.equal(
+    (await call<ChangeAnswer>('patchDataset', { id: 'LOADED', data: declared })).success,
+    true,
+  );
   const twice = { id: 'LOADED', duplicateKeyHandling: 'replace', wait: true };
   const data = 'symbol,date,price\nBMW,2024-01-01,21\n';
   await call('loadData', { ...twice, data, contentType: 'application/json' });
@@ -170,23 +173,26 @@ test('loadData, queryData with and without a key, queryDatasets', async () => {
   );
 });
 
-test('write and writeInternal make a dataset on demand; deleteData takes records out', async () => {
+test('write and writeInternal create a dataset on demand; deleteData removes records', async () => {
   const record = { symbol: 'VW', date: '2024-03-01', price: 1.25 };
-  const written = await call<Told>('write', { id: 'WRITTEN', data: [record] });
+  const written = await call<ChangeAnswer>('write', { id: 'WRITTEN', data: [record] });
   assert.deepEqual([written.success, written.message], [true, 'wrote 1 records']);
   const more = [
     { ...record, date: '2024-03-02' },
     { ...record, symbol: 'VOLVO', price: 3 },
   ];
   const data = JSON.stringify(more);
-  const internal = await call<Told>('writeInternal', { id: 'WRITTEN', data });
+  const internal = await call<ChangeAnswer>('writeInternal', { id: 'WRITTEN', data });
   assert.equal(internal.message, 'wrote 2 records');
   assert.deepEqual(await call('queryData', { id: 'WRITTEN', key: 'VW', last: 9 }), [
     { ...record, date: '2024-03-02' },
     record,
   ]);
   const unique = JSON.stringify({ dataset: { uniqueIndex: true } });
-  assert.equal((await call<Told>('patchDataset', { id: 'WRITTEN', data: unique })).success, true);
+  assert.equal(
+    (await call<ChangeAnswer>('patchDataset', { id: 'WRITTEN', data: unique })).success,
+    true,
+  );
   const replace = { id: 'WRITTEN', duplicateKeyHandling: 'replace' };
   await call('write', { ...replace, data: { ...record, price: 2.5 } });
   const now = await call<readonly { readonly price: number }[]>('queryData', {
@@ -197,8 +203,8 @@ test('write and writeInternal make a dataset on demand; deleteData takes records
   assert.equal(now[0]?.price, 2.5);
   const absent = call('write', { id: 'ABSENT', data: record, createDatasetOnDemand: false });
   assert.match(await refusal(absent), /^Response 404/);
-  const gone = await call<Told>('deleteData', { id: 'WRITTEN', key: 'VW' });
-  assert.equal(gone.message, 'deleted 2 records');
+  const deletion = await call<ChangeAnswer>('deleteData', { id: 'WRITTEN', key: 'VW' });
+  assert.equal(deletion.message, 'deleted 2 records');
   assert.deepEqual(await call('queryData', { id: 'WRITTEN', key: 'VW', last: 9 }), []);
   assert.deepEqual(await call('queryData', { id: 'WRITTEN', key: 'VOLVO' }), [more[1]]);
 });
@@ -212,9 +218,9 @@ interface JobView {
 }
 
 test('queryDataJobs, getDataJob, getInvalidRecordsLog', async () => {
-  await made('JOBS');
+  await loadDataset('JOBS');
   const data = 'symbol,date,price\nSEAT,2024-01-01,1\nSEAT,2024-01-02,cheap\n';
-  const { jobId } = await call<Told>('loadData', { id: 'JOBS', data, wait: true });
+  const { jobId } = await call<ChangeAnswer>('loadData', { id: 'JOBS', data, wait: true });
   const jobs = await call<readonly JobView[]>('queryDataJobs', { type: 'ingest', last: 1 });
   assert.deepEqual(
     jobs.map((job) => job.jobId),
@@ -230,16 +236,19 @@ test('queryDataJobs, getDataJob, getInvalidRecordsLog', async () => {
   assert.deepEqual([invalid.jobId, invalid.recordsInvalid], [jobId, 1]);
 });
 
-test('cancelIngestionJob ends a job that waits, and nothing of it is stored', async () => {
-  await made('BUSY');
-  const held = Promise.withResolvers<void>();
+test('cancelIngestionJob ends a waiting job, and nothing of it is stored', async () => {
+  await loadDataset('BUSY');
+  const blocker = Promise.withResolvers<void>();
   const { runner } = server.tapedeck.services;
-  const holding = runner.inTurn('WS', 'BUSY', () => held.promise);
+  const holding = runner.inTurn('WS', 'BUSY', () => blocker.promise);
   const data = 'symbol,date,price\nSKODA,2024-01-01,1\n';
-  const { jobId } = await call<Told>('loadData', { id: 'BUSY', data });
-  const told = await call<Told>('cancelIngestionJob', { id: jobId });
-  assert.deepEqual({ ...told }, { success: true, message: `job ${jobId} is being cancelled` });
-  held.resolve();
+  const { jobId } = await call<ChangeAnswer>('loadData', { id: 'BUSY', data });
+  const cancellation = await call<ChangeAnswer>('cancelIngestionJob', { id: jobId });
+  assert.deepEqual(
+    { ...cancellation },
+    { success: true, message: `job ${jobId} is being cancelled` },
+  );
+  blocker.resolve();
   await holding;
   const job = await call<JobView>('getDataJob', { type: 'ingest', id: jobId });
   assert.equal(job.status, 'CANCELLED');
@@ -248,9 +257,12 @@ test('cancelIngestionJob ends a job that waits, and nothing of it is stored', as
   assert.match(again, /^Response 409 .* has ended in CANCELLED/);
 });
 
-test('updateDataset makes the dataset of its path, and changes it when it is there', async () => {
+test('updateDataset creates the dataset of its path, and changes an existing one', async () => {
   const data = JSON.stringify({ dataset: { schema: SCHEMA, columnMapping: { key: 'symbol' } } });
-  assert.equal((await call<Told>('updateDataset', { id: 'UPDATED', data })).datasetId, 'UPDATED');
+  assert.equal(
+    (await call<ChangeAnswer>('updateDataset', { id: 'UPDATED', data })).datasetId,
+    'UPDATED',
+  );
   const got = await call<Record<string, unknown>>('getDataset', { id: 'UPDATED' });
   assert.deepEqual(got['columnMapping'], { key: 'symbol' });
   const again = JSON.stringify({ dataset: { title: 'Again', schema: SCHEMA } });
@@ -260,7 +272,7 @@ test('updateDataset makes the dataset of its path, and changes it when it is the
 });
 
 test('fetchLogs, queryMeta, getSwagger, generateSchemaFromRemoteDataSource', async () => {
-  const { jobId } = await made('TOLD');
+  const { jobId } = await loadDataset('TOLD');
   const logs = await call<readonly Record<string, unknown>[]>('fetchLogs', { period: '1h' });
   const own = logs.filter((line) => line['jobId'] === jobId);
   assert.ok(own.some(({ message }) => message === "changed data job status to 'VALIDATED'"));
@@ -275,13 +287,13 @@ test('fetchLogs, queryMeta, getSwagger, generateSchemaFromRemoteDataSource', asy
   assert.equal(document.openapi, '3.1.0');
   assert.ok('/data/{workspace}/{id}' in document.paths);
   const sample = { data: CSV, contentType: 'text/csv' };
-  const asked = call<Record<string, unknown>>('generateSchemaFromRemoteDataSource', sample);
-  const schema = await asked;
+  const pendingSchema = call<Record<string, unknown>>('generateSchemaFromRemoteDataSource', sample);
+  const schema = await pendingSchema;
   assert.deepEqual(schema['properties'], SCHEMA.properties);
 });
 
 test('timeSeries and timeSeriesInventory of the client itself', async () => {
-  await made('SERIES');
+  await loadDataset('SERIES');
   const last = { id: 'SERIES', key: 'AUDI', last: 2 };
   const rows = (await client.timeSeries(last)) as readonly Record<string, unknown>[];
   assert.deepEqual(

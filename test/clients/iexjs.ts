@@ -21,7 +21,7 @@ interface Package {
     readonly api_token: string;
     readonly version: string;
   }) => Client;
-  /** Where all clients ask from now on. */
+  /** Sets the address of all clients from now on. */
   readonly overrideUrl: (options: { readonly url?: string }) => void;
   readonly payAsYouGo: (allow: boolean, token: string, version: string) => Promise<unknown>;
   readonly listDatasets: Method;
@@ -30,10 +30,10 @@ interface Package {
 
 export const iexjs = createRequire(import.meta.url)('@apperate/iexjs') as Package;
 
-/** The message of the error that the client makes of a refusal. */
-export async function refusal(asked: Promise<unknown>): Promise<string> {
+/** The message of the client's error for a refusal. */
+export async function refusal(call: Promise<unknown>): Promise<string> {
   try {
-    await asked;
+    await call;
   } catch (error) {
     return String((error as { readonly message?: unknown }).message ?? error);
   }

@@ -9,8 +9,8 @@ let server: TestServer;
 beforeAll(async () => {
   server = await startServer();
   iexjs.overrideUrl({ url: `${server.base}/v1/` });
-  const said = { bySymbol: true, byDate: true, extension: 'json' };
-  await send(server, 'PUT', '/file-types/WS/CLOSES', said);
+  const fileType = { bySymbol: true, byDate: true, extension: 'json' };
+  await send(server, 'PUT', '/file-types/WS/CLOSES', fileType);
   const path = '/file-types/WS/CLOSES/files?symbol=AAPL&date=20240228';
   const { status, text } = await send(server, 'POST', path, { close: 181.42 });
   assert.equal(status, 200, text);

@@ -1,5 +1,5 @@
-// The official JavaScript client, unmodified, on what owners load: one record of each input, as the page of
-// inputs shows it, is what the client hands on.
+// The official JavaScript client, unmodified, on data that owners load: it returns the record of each input
+// that the page of inputs shows.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { INPUTS } from '../../market/inputs/inputs.ts';
@@ -118,28 +118,28 @@ afterAll(async () => {
   await server.close();
 });
 
-/** A record, with what stands beside the array that it is in. */
-const told = (answer: unknown): Options => {
+/** A record, with the members beside its array. */
+const toRecord = (answer: unknown): Options => {
   const { estimates, ...beside } = answer as Options;
   const list = estimates ?? answer;
   const record = (Array.isArray(list) ? (list as readonly unknown[])[0] : list) as Options;
   if (estimates === undefined) return record;
-  assert.ok(!Object.keys(beside).some((name) => Object.hasOwn(record, name)), 'a name twice');
+  assert.ok(!Object.keys(beside).some((name) => Object.hasOwn(record, name)), 'a duplicate name');
   return { ...beside, ...record };
 };
 
 for (const [method, options, path, id] of ROWS) {
-  test(`${method} of ${JSON.stringify(options)} is what ${id} holds`, async () => {
-    const asked = client[method];
-    assert.ok(asked !== undefined, method);
-    const answer = told(await asked.call(client, options, {}));
+  test(`${method} of ${JSON.stringify(options)} equals the record of ${id}`, async () => {
+    const clientMethod = client[method];
+    assert.ok(clientMethod !== undefined, method);
+    const answer = toRecord(await clientMethod.call(client, options, {}));
     const { path: was, status } = recorder.last();
     expect([status, decodeURIComponent(was)]).toEqual([200, `/v1${path}`]);
     const input = inputs.get(id);
     assert.ok(input !== undefined);
     const isSeries = path.includes('calendar=');
     for (const { example, name, type } of input.properties) {
-      // A time series has names of its own for the date, and gives what is empty as null.
+      // A time series has its own names for the date, and returns empty values as null.
       if ((isSeries && type === 'date') || example === '') continue;
       const expected = type === 'instant' ? Date.parse(String(example)) : example;
       expect([name, answer[name]]).toEqual([name, expected]);
@@ -147,7 +147,7 @@ for (const [method, options, path, id] of ROWS) {
   });
 }
 
-test('an input that nobody loaded is empty, and what is none is not found', async () => {
+test('an input without data is empty, and an unknown one is not found', async () => {
   const ask = (path: string) =>
     fetch(`${server.base}/v1${path}?token=${server.publishable}`).then(async (answer) => ({
       status: answer.status,
@@ -165,7 +165,7 @@ test('an input that nobody loaded is empty, and what is none is not found', asyn
   expect((await ask('/stock/NOBODY/short-interest')).status).toBe(404);
 });
 
-test('queryMetadata tells which series there are, and which have a key', async () => {
+test('queryMetadata lists the series, and those with a key', async () => {
   const ids = async (options: Options) =>
     ((await client['queryMetadata']?.(options, {})) as readonly { readonly id: string }[]).map(
       ({ id }) => id,

@@ -1,6 +1,6 @@
-// The official JavaScript client, unmodified, beside the invented exchange: every method of symbols, of the
-// market, of reference data and of data points asks for the path that it always asked for, gets an answer
-// with the members that programs read, and hands it on as it is.
+// The official JavaScript client, unmodified, with the synthetic exchange: every method of symbols, of the
+// market, of reference data and of data points requests its usual path, gets an answer
+// with the members that programs read, and returns it unchanged.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startServer, type TestServer } from '../base/server.ts';
@@ -170,7 +170,7 @@ const ROWS: readonly Row[] = [
   ],
 ];
 
-/** Series by names of their own: what the invented exchange tells of, and what nobody tells. */
+/** Series with names of their own: those of the synthetic exchange, and those without data. */
 const SERIES: Readonly<Record<string, string>> = {
   natgas: 'ENERGY/DHHNGSP',
   heatoil: 'ENERGY/DHOILNYH',
@@ -251,11 +251,11 @@ const MORE_ROWS: readonly Row[] = [
 ];
 
 for (const [method, options, path, shows] of [...ROWS, ...MORE_ROWS]) {
-  test(`${method} asks for ${path}`, async () => {
+  test(`${method} requests ${path}`, async () => {
     const [symbol = ''] = symbols;
-    const asked = client[method];
-    assert.ok(asked !== undefined, method);
-    const answer = await asked.call(client, { symbol, symbols: symbol, ...options });
+    const clientMethod = client[method];
+    assert.ok(clientMethod !== undefined, method);
+    const answer = await clientMethod.call(client, { symbol, symbols: symbol, ...options });
     const { path: was, status, text } = recorder.last();
     const named = (name: string): string => name.replace('{s}', symbol);
     expect([status, decodeURIComponent(was)]).toEqual([200, `/v1${named(path)}`]);
@@ -272,18 +272,21 @@ for (const [method, options, path, shows] of [...ROWS, ...MORE_ROWS]) {
 
 type Members = Readonly<Record<string, number> & { id: string; side: string; symbol: string }>;
 
-async function told<T = readonly Members[]>(method: string, ...options: Options[]): Promise<T> {
+async function callClient<T = readonly Members[]>(
+  method: string,
+  ...options: Options[]
+): Promise<T> {
   const call: unknown = client[method];
   assert.ok(typeof call === 'function', method);
   return (await Reflect.apply(call, client, options)) as T;
 }
 
-test('a chain agrees with its share, its names and its days', async () => {
+test('an option chain agrees with its share, its names and its days', async () => {
   const [symbol = ''] = symbols;
-  const chain = await told('stockOptions', { symbol, expiration: '20260417' });
+  const chain = await callClient('stockOptions', { symbol, expiration: '20260417' });
   const [calls, puts] = ['call', 'put'].map((side) => chain.filter((one) => one.side === side));
   expect([calls?.length, puts?.length]).toEqual([11, 11]);
-  const price = await told<number>('price', { symbol });
+  const price = await callClient<number>('price', { symbol });
   // 77 days at 3 % a year.
   const worth = Math.exp((-0.03 * 77) / 365);
   for (const [at, call] of (calls ?? []).entries()) {
@@ -292,38 +295,41 @@ test('a chain agrees with its share, its names and its days', async () => {
     expect(Math.abs(parity - (price - strike * worth))).toBeLessThan(0.011);
   }
   const named = { underlyingSymbol: symbol, expiration: '20260417' };
-  expect(await told<unknown>('optionsSymbolsList', named)).toEqual(chain.map(({ id }) => id));
+  expect(await callClient<unknown>('optionsSymbolsList', named)).toEqual(chain.map(({ id }) => id));
   const [{ id: contract } = { id: '' }] = chain;
-  const [day] = await told('options', { contract }, {});
+  const [day] = await callClient('options', { contract }, {});
   expect(day?.['closingPrice']).toBe(chain[0]?.['closingPrice']);
   const expired = { underlyingSymbol: symbol, includeExpired: true };
-  expect((await told('optionsSymbols', expired)).length).toBe(4 * 22);
+  expect((await callClient('optionsSymbols', expired)).length).toBe(4 * 22);
 });
 
-test('minutes are the mood of their day', async () => {
+test('sentiment by minute agrees with that of the day', async () => {
   const [symbol = ''] = symbols;
-  const minutes = await told('sentiment', { symbol, type: 'minute', date: '20260129' });
-  const day = await told<Members>('sentiment', { symbol, type: 'daily', date: '20260129' });
+  const minutes = await callClient('sentiment', { symbol, type: 'minute', date: '20260129' });
+  const day = await callClient<Members>('sentiment', { symbol, type: 'daily', date: '20260129' });
   const sum = minutes.reduce((all, one) => all + (one['totalScores'] ?? 0), 0);
   expect([sum, sum > 0]).toEqual([day['totalScores'], true]);
 });
 
-test('the exchange is the sum of its symbols', async () => {
-  const [newest, before] = await told('daily', { last: 2 });
-  const previous = await told<Readonly<Record<string, Members>>>('marketPrevious', {});
+test('the statistics of the exchange are the sums of its symbols', async () => {
+  const [newest, before] = await callClient('daily', { last: 2 });
+  const previous = await callClient<Readonly<Record<string, Members>>>('marketPrevious', {});
   const sum = Object.values(previous).reduce((all, one) => all + (one['volume'] ?? 0), 0);
   expect(before?.['volume']).toBe(sum);
-  // The session is over: its trades are its day.
-  const intraday = await told<Readonly<Record<string, Members>>>('systemStats', {});
+  // The session is over: its trades are those of the day.
+  const intraday = await callClient<Readonly<Record<string, Members>>>('systemStats', {});
   expect(intraday['volume']?.['value']).toBe(newest?.['volume']);
-  const records = await told<Readonly<Record<string, Members>>>('records', {});
+  const records = await callClient<Readonly<Record<string, Members>>>('records', {});
   expect(records['volume']?.['previousDayValue']).toBe(newest?.['volume']);
-  const [recent] = await told('recent', {});
+  const [recent] = await callClient('recent', {});
   expect({ ...recent, isHalfday: 0 }).toEqual(newest);
 });
 
-test('what comes of all is what comes of each kind', async () => {
-  const events = await told<Readonly<Record<string, readonly Members[]>>>('upcomingEvents', {});
-  expect(events['dividends']).toEqual(await told('upcomingDividends', {}));
-  expect(events['splits']).toEqual(await told('upcomingSplits', {}));
+test('upcoming events equal the upcoming events of each kind', async () => {
+  const events = await callClient<Readonly<Record<string, readonly Members[]>>>(
+    'upcomingEvents',
+    {},
+  );
+  expect(events['dividends']).toEqual(await callClient('upcomingDividends', {}));
+  expect(events['splits']).toEqual(await callClient('upcomingSplits', {}));
 });

@@ -1,5 +1,5 @@
-// The official JavaScript client, unmodified, at the rules: what it asks for is answered; what it forgets to
-// encode is refused with a reason.
+// The official JavaScript client, unmodified, at the rules: its requests are answered; bodies that it forgets
+// to encode are refused with a reason.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openRuleServer, type RuleServer } from '../api/rules/ruleServer.ts';
@@ -14,8 +14,8 @@ let id = '';
 beforeAll(async () => {
   rules = await openRuleServer();
   iexjs.overrideUrl({ url: `${rules.server.base}/v1/` });
-  const given = { api_token: rules.server.secret, version: 'v1' };
-  client = new iexjs.Client(given) as Client & Methods;
+  const clientOptions = { api_token: rules.server.secret, version: 'v1' };
+  client = new iexjs.Client(clientOptions) as Client & Methods;
   id = await rules.create({
     ruleSet: 'AAA',
     ruleName: 'of the client',
@@ -57,17 +57,17 @@ test('schema and lookup', async () => {
 });
 
 test('rule, rules and output', async () => {
-  const shown = { id, name: 'of the client', event: 'AAA', isActive: true, sent: 1 };
-  expect(await client['rule']?.(id, {})).toMatchObject([shown]);
-  expect(await client['rules']?.({})).toMatchObject([shown]);
+  const ruleView = { id, name: 'of the client', event: 'AAA', isActive: true, sent: 1 };
+  expect(await client['rule']?.(id, {})).toMatchObject([ruleView]);
+  expect(await client['rules']?.({})).toMatchObject([ruleView]);
   expect(await client['output']?.(id, {})).toMatchObject([{ id, data: { latestPrice: 11 } }]);
 });
 
 // The token is in the body, which it sends as the text [object Object].
 test('bodies that it does not encode are refused with a reason', async () => {
   const rule = { conditions: [['latestPrice', '>', 1]], outputs: [] };
-  const made = client['create']?.(rule, 'name', 'AAA', 'any', undefined, {});
-  await assert.rejects(async () => made, /401/);
+  const creation = client['create']?.(rule, 'name', 'AAA', 'any', undefined, {});
+  await assert.rejects(async () => creation, /401/);
   await assert.rejects(async () => client['pause']?.(id, {}), /401/);
   await assert.rejects(async () => client['resume']?.(id, {}), /401/);
 });

@@ -40,16 +40,16 @@ test('types alone', async () => {
     ['chart', { range: '5d' }, '/S100/chart?range=5d'],
     ['news', { last: 3 }, '/S100/news?last=3'],
   ] as const) {
-    const asked = client[method];
-    assert.ok(asked !== undefined, method);
+    const clientMethod = client[method];
+    assert.ok(clientMethod !== undefined, method);
     assert.deepEqual(
-      await asked.call(client, { symbol, ...options }),
+      await clientMethod.call(client, { symbol, ...options }),
       await answered(path),
       method,
     );
   }
-  // The client takes the records out of their object.
-  const asked = client['earnings'];
-  const earnings = await asked?.call(client, { symbol, last: 2 });
+  // The client returns the records without their object.
+  const earningsMethod = client['earnings'];
+  const earnings = await earningsMethod?.call(client, { symbol, last: 2 });
   assert.deepEqual({ symbol, earnings }, await answered('/S100/earnings?last=2'));
 });

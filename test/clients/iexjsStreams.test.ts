@@ -1,5 +1,5 @@
 // The official JavaScript client, unmodified, with its own EventSource: streams below the base of REST.
-// Its `topsSSE` and `lastSSE` send `token=undefined` wherever they are asked, so they are not among these.
+// Its `topsSSE` and `lastSSE` always send `token=undefined`, so they are not tested here.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deepTicks } from '../api/streams/deepTicks.ts';
@@ -46,9 +46,9 @@ const CHANNELS: readonly (readonly [
 ];
 
 for (const [method, parts, types] of CHANNELS) {
-  // Of its own: a stream begins with what was told of its symbol.
+  // A separate symbol for each test: a stream begins with the latest message of its symbol.
   const symbol = method.toUpperCase();
-  test(`${method} hears its channel`, async () => {
+  test(`${method} receives its channel`, async () => {
     const client = new iexjs.Client({ api_token: server.publishable, version: 'v1' });
     const listen = Reflect.get(client, method) as Listen | undefined;
     assert.ok(listen !== undefined);

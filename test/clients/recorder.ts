@@ -1,4 +1,4 @@
-// Stands between a client and a server: what was asked last, and what was answered.
+// A recording proxy between a client and a server: it keeps the last request and its answer.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -13,10 +13,10 @@ export interface Recorder extends AsyncDisposable {
 export async function recorded(base: string): Promise<Recorder> {
   let last = { path: '', status: 0, text: '' };
   const server = createServer(async (request, response) => {
-    const asked = request.url ?? '';
-    const answer = await fetch(`${base}${asked}`, { method: request.method ?? 'GET' });
+    const url = request.url ?? '';
+    const answer = await fetch(`${base}${url}`, { method: request.method ?? 'GET' });
     const text = await answer.text();
-    const [path = '', query = ''] = asked.split('?');
+    const [path = '', query = ''] = url.split('?');
     const rest = query.split('&').filter((pair) => pair !== '' && !pair.startsWith('token='));
     last = { path: [path, ...rest].join('&').replace('&', '?'), status: answer.status, text };
     response.writeHead(answer.status, {

@@ -1,5 +1,5 @@
-// What a page owes to people who do not see it or do not point: asked of the browser's own accessibility tree
-// and of the page. One line for each fault.
+// Accessibility of a page for people who do not see or point: checked in the browser's own accessibility tree
+// and in the page. One line for each fault.
 import type { Page } from 'playwright-core';
 
 interface Node {
@@ -9,7 +9,7 @@ interface Node {
   readonly name?: { readonly value: string };
 }
 
-/** Roles that nobody can use without a name. */
+/** Roles that need a name. */
 const NAMED = new Set([
   'button',
   'link',
@@ -42,7 +42,7 @@ const names = async (page: Page): Promise<readonly string[]> => {
     .map(({ role }) => `a ${role?.value} has no name`);
 };
 
-/** Runs in the page: structure, order, focus. */
+/** Runs in the page: checks structure, order and focus. */
 const LOOK = `(() => {
   const faults = [];
   const shown = (node) => node.checkVisibility({ visibilityProperty: true });

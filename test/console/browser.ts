@@ -1,5 +1,5 @@
-// A person's browser: Debian's Chromium, driven by playwright-core, on a page that is watched: whatever its
-// console says, whatever its policy refuses, and every byte it loads.
+// A person's browser: Debian's Chromium, driven by playwright-core, on a page that is watched: messages of
+// its console, refusals of its policy, and every byte it loads.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
@@ -17,9 +17,9 @@ const ARGUMENTS = [
   '--disable-dev-shm-usage',
 ];
 
-/** What the console may load for all of its screens. */
+/** Bytes that the console may load for all of its screens. */
 export const LOADED_MAX = 1024 ** 2;
-/** What stands between an address and a field to type into: all else comes after. */
+/** Bytes that are loaded before the first field is shown: everything else loads later. */
 export const FIRST_MAX = 24 * 1024;
 
 const DESKTOP = { width: 1280, height: 800 } as const;
@@ -40,7 +40,7 @@ export interface Watched {
   readonly loaded: () => number;
 }
 
-/** What never comes fails after this; a machine that is busy with other tests is waited for. */
+/** Timeout of an event that never happens; long enough for a machine that is busy with other tests. */
 const PATIENCE_MS = 90_000;
 
 interface Opening {
@@ -48,7 +48,7 @@ interface Opening {
   readonly scheme?: 'dark' | 'light';
 }
 
-/** Statuses that a test expects are no complaints of the page: the browser tells each refusal too. */
+/** Statuses that a test expects are not complaints of the page: the browser logs each refusal too. */
 const REFUSAL = /^Failed to load resource: the server responded with a status of 4\d\d/;
 
 export async function watchedPage(browser: Browser, opening: Opening = {}): Promise<Watched> {
@@ -80,7 +80,7 @@ export async function watchedPage(browser: Browser, opening: Opening = {}): Prom
   return { page, context, complaints, loaded: () => loaded };
 }
 
-/** Opens the console and types a token in. */
+/** Opens the console and signs in with a token. */
 export async function signedIn({ page }: Watched, base: string, token: string): Promise<void> {
   await page.goto(`${base}/console`);
   await page.getByLabel('Token').fill(token);
@@ -88,7 +88,7 @@ export async function signedIn({ page }: Watched, base: string, token: string): 
   await page.getByRole('button', { name: 'Sign out' }).waitFor();
 }
 
-/** Goes to a screen as a link does: the page stays, and so does its session. */
+/** Navigates to a screen as a link does: the page and its session remain. */
 export async function visit({ page }: Watched, path: string): Promise<void> {
   await page.evaluate(
     `(() => { const link = document.createElement('a'); link.href = '/console' + ${JSON.stringify(path)};
@@ -99,7 +99,7 @@ export async function visit({ page }: Watched, path: string): Promise<void> {
   await settled(page);
 }
 
-/** Nothing on the screen is being loaded any more. */
+/** Waits until nothing on the screen is loading. */
 export async function settled(page: Page): Promise<void> {
   await page.locator('main h1').first().waitFor();
   await page.locator('.waiting, [aria-busy=true]').first().waitFor({ state: 'detached' });

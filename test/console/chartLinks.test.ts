@@ -1,4 +1,4 @@
-// A link to a live chart, in a page of another site and opened by itself: it is shown, without complaints.
+// A link to a live chart, in a page of another site and opened directly: it is shown without complaints.
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -22,7 +22,7 @@ afterAll(async () => {
   await server?.close();
 });
 
-browserTest('a picture stands in a page of another site, with a publishable token', async () => {
+browserTest('a chart is shown in a page of another site, with a publishable token', async () => {
   const title = encodeURIComponent(`</text><script>document.title='owned'</script>`);
   const of = (format: string): string =>
     `${server.base}/v1/time-series/WS.P/A?last=3&format=${format}&chartTitle=${title}` +
@@ -53,12 +53,12 @@ browserTest('a picture stands in a page of another site, with a publishable toke
     assert.equal(await styled('fill'), 'none', 'its own style is allowed');
     assert.equal(await styled('stroke'), 'rgb(31, 111, 235)');
     await page.goto(`${of('svg')}&chartKind=candles&chartColumn=high,low`);
-    assert.equal(await page.$$eval('path', (paths) => paths.length), 8, 'two lines told and drawn');
+    assert.equal(await page.$$eval('path', (paths) => paths.length), 8, 'two lines rendered twice');
     await page.goto(site);
     const specification = of('vega-lite');
     const mark = await page.evaluate(`fetch(${JSON.stringify(specification)})
       .then((answer) => answer.json()).then(({ mark }) => mark.type)`);
-    assert.equal(mark, 'line', 'a page of another site may ask for a specification');
+    assert.equal(mark, 'line', 'a page of another site may fetch a specification');
     assert.deepEqual(
       complaints.filter((one) => !/favicon/.test(one)),
       [],

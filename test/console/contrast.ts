@@ -1,4 +1,4 @@
-// How well a colour is seen on another.
+// Contrast of two colours.
 
 /** Relative luminance, as WCAG 2.2 defines it. */
 function luminance(colour: string): number {
@@ -9,7 +9,7 @@ function luminance(colour: string): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-/** As WCAG 2.2 defines it: 1 for none, 21 for black on white. */
+/** Contrast ratio of WCAG 2.2: 1 for none, 21 for black on white. */
 export function contrast(one: string, other: string): number {
   const [dark = 0, light = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b);
   return (light + 0.05) / (dark + 0.05);

@@ -1,4 +1,4 @@
-// What a screen shows as curl is what a shell would send, whatever names and texts it is about.
+// The curl command of a screen sends the same request from a shell, with any names and texts.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { test } from 'vitest';
@@ -6,12 +6,12 @@ import { formatCurl } from '../../console/api/requestLog.ts';
 
 const BASE = 'http://127.0.0.1:8080';
 
-/** The arguments that curl would get. */
+/** The arguments that curl would receive. */
 function argumentsOf(text: string): readonly string[] {
   const script = `curl() { printf '%s\\0' "$@"; }\n${text}`;
   const env = { TOKEN: 'sk_1', OPERATOR_TOKEN: 'ak_1', PATH: process.env['PATH'] ?? '' };
-  const told = execFileSync('sh', ['-c', script], { env, encoding: 'utf8' });
-  return told.split('\0').slice(0, -1);
+  const output = execFileSync('sh', ['-c', script], { env, encoding: 'utf8' });
+  return output.split('\0').slice(0, -1);
 }
 
 const HOSTILE = [
@@ -26,10 +26,10 @@ const HOSTILE = [
   '日本',
 ];
 
-test.each(HOSTILE)('%j is one argument, as it is', (text) => {
+test.each(HOSTILE)('%j is one argument, unchanged', (text) => {
   const json = JSON.stringify({ sqlQuery: text });
-  const asked = { method: 'POST', path: `/v1/sql-query/${text}`, body: json };
-  assert.deepEqual(argumentsOf(formatCurl(asked, BASE)), [
+  const request = { method: 'POST', path: `/v1/sql-query/${text}`, body: json };
+  assert.deepEqual(argumentsOf(formatCurl(request, BASE)), [
     '-X',
     'POST',
     '-H',
@@ -40,7 +40,7 @@ test.each(HOSTILE)('%j is one argument, as it is', (text) => {
   ]);
 });
 
-test('a file, a stream, and what the operator asks', () => {
+test('a file, a stream, and a request of the operator', () => {
   const file = { method: 'POST', path: '/v1/data/WS/A', file: `my file's.csv` };
   assert.deepEqual(argumentsOf(formatCurl(file, BASE)).slice(-3), [
     '--data-binary',

@@ -1,4 +1,4 @@
-// The pages of the console without a browser: which headers they have, what they weigh, how they are kept.
+// The pages of the console without a browser: their headers, sizes and caching.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ afterAll(() => server.close());
 
 const ASSET = /\/console\/assets\/[\w-]+\.(?:js|css)/g;
 
-test('every address below /console is the one page, under a strict policy', async () => {
+test('every address below /console serves the same page, under a strict policy', async () => {
   const pages = await Promise.all(
     ['/console', '/console/', '/console/datasets/WS/A%20B', '/console/no/such/screen'].map((path) =>
       fetch(`${server.base}${path}`),
@@ -52,7 +52,7 @@ test('every address below /console is the one page, under a strict policy', asyn
   );
 });
 
-test('the page is asked for again, and answered without a body while it is the same', async () => {
+test('the page is revalidated, and answered without a body while it is unchanged', async () => {
   const first = await fetch(`${server.base}/console`);
   const tag = first.headers.get('etag') ?? '';
   assert.match(tag, /^"[0-9a-f]{32}"$/);
@@ -61,7 +61,7 @@ test('the page is asked for again, and answered without a body while it is the s
   assert.equal(await again.text(), '');
 });
 
-test('files are named by their content, packed, and kept for ever', async () => {
+test('files are named by their content, compressed, and cached for ever', async () => {
   const page = await (await fetch(`${server.base}/console`)).text();
   const paths = [...new Set(page.match(ASSET))];
   assert.ok(paths.length >= 2, page);
@@ -83,7 +83,7 @@ test('files are named by their content, packed, and kept for ever', async () => 
   assert.ok(sizes.reduce((sum, size) => sum + size, 0) < FIRST_MAX, `${sizes} bytes at first`);
 });
 
-test('what is no file of it is not found, and no path leads out', async () => {
+test('unknown files are not found, and no path leads out', async () => {
   for (const path of [
     'no.js',
     'index.html',
@@ -111,7 +111,7 @@ test('it can be turned off, and is not part of other ports', async () => {
   }
 });
 
-test('the pictures of its page are there, and small', () => {
+test('the pictures of its documentation page exist and are small', () => {
   const docs = join(import.meta.dirname, '..', '..', 'docs', 'guides');
   const named = [
     ...readFileSync(join(docs, 'console.md'), 'utf8').matchAll(/\]\((pictures\/\w+\.png)\)/g),

@@ -1,4 +1,4 @@
-// The market screens while the demo is filling: how far it is, and the records once they are there.
+// The market screens while the demo is filling: its progress, and the records once they are loaded.
 import assert from 'node:assert/strict';
 import { browserTest, launch, signedIn, visit, watchedPage } from './browser.ts';
 import { startServer } from '../base/server.ts';
@@ -7,7 +7,7 @@ import { startServer } from '../base/server.ts';
 const FRIDAY = Date.parse('2026-01-30T17:00:00Z');
 const SMALL = { symbols: 2, years: 2, minuteDays: 1 } as const;
 
-browserTest('the market screen shows how far the demo is, then its symbols', async () => {
+browserTest('the market screen shows the progress of the demo, then its symbols', async () => {
   await using server = await startServer({ seams: { clock: () => FRIDAY, exchange: SMALL } });
   let release = (): void => undefined;
   const gate = new Promise<void>((resolve) => (release = resolve));

@@ -1,4 +1,4 @@
-// Every pair of colours that meets can be read: 4.5 to 1 for texts, 3 to 1 for what only bounds or points.
+// Every pair of adjacent colours has enough contrast: 4.5 to 1 for texts, 3 to 1 for lines and marks.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,15 +31,15 @@ const TEXTS: readonly (readonly [ink: string, ground: string])[] = [
 
 describe.each(['light', 'dark'] as const)('%s', (scheme) => {
   const of = (name: string): string => {
-    const found = palette.get(name);
-    assert.ok(found !== undefined, `there is no colour ${name}`);
-    return found[scheme];
+    const colour = palette.get(name);
+    assert.ok(colour !== undefined, `there is no colour ${name}`);
+    return colour[scheme];
   };
-  test.each(TEXTS)('%s is read on %s', (ink, ground) => {
+  test.each(TEXTS)('%s is readable on %s', (ink, ground) => {
     const ratio = contrast(of(ink), of(ground));
     assert.ok(ratio >= 4.5, `${ratio.toFixed(2)} to 1`);
   });
-  test.each(LINES)('%s is seen on the surface', (line) => {
+  test.each(LINES)('%s is visible on the surface', (line) => {
     const ratio = contrast(of(line), of('surface'));
     assert.ok(ratio >= 3, `${ratio.toFixed(2)} to 1`);
   });
@@ -48,7 +48,7 @@ describe.each(['light', 'dark'] as const)('%s', (scheme) => {
 test('no sheet has a colour of its own', () => {
   for (const name of ['base', 'frame', 'parts', 'screens']) {
     const text = readFileSync(join(SHEET, '..', `${name}.css`), 'utf8');
-    const found = text.match(/#[0-9a-f]{3,8}\b(?=[;\s,)])|rgb\((?!10 14 20)/g) ?? [];
-    assert.deepEqual(found, [], `${name}.css`);
+    const colours = text.match(/#[0-9a-f]{3,8}\b(?=[;\s,)])|rgb\((?!10 14 20)/g) ?? [];
+    assert.deepEqual(colours, [], `${name}.css`);
   }
 });

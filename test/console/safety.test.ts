@@ -1,5 +1,5 @@
-// Hostile texts are texts, wherever they stand; accounts see nothing of each other; a token that may only
-// read is offered no more.
+// Hostile texts are shown as text everywhere; accounts see nothing of each other; a read-only token is
+// offered no write actions.
 import assert from 'node:assert/strict';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
@@ -25,17 +25,17 @@ beforeAll(async () => {
   server = await startServer();
   const json = [{ symbol: EVIL, date: '2024-01-02', price: 1, 'a"><b>column': EVIL }];
   await loaded(server, 'EVIL', JSON.stringify(json), { key: 'symbol', date: 'date' });
-  await told('PATCH', '/datasets/WS/EVIL', { title: EVIL, description: EVIL, source: EVIL });
-  await told('POST', '/endpoints/WS/EVIL_Q', {
+  await request('PATCH', '/datasets/WS/EVIL', { title: EVIL, description: EVIL, source: EVIL });
+  await request('POST', '/endpoints/WS/EVIL_Q', {
     endpoint: { query: 'SELECT * FROM EVIL', description: EVIL },
   });
-  await told('POST', '/data-sources/WS', {
+  await request('POST', '/data-sources/WS', {
     name: EVIL,
     type: 'HTTP',
     url: 'https://example.com/a.csv',
   });
-  await told('POST', '/account/tokens', { kind: 'publishable', name: EVIL });
-  await told('POST', '/rules/create', {
+  await request('POST', '/account/tokens', { kind: 'publishable', name: EVIL });
+  await request('POST', '/rules/create', {
     ruleName: EVIL,
     ruleSet: 'AAPL',
     conditions: [['latestPrice', '>', 1]],
@@ -52,12 +52,12 @@ afterAll(async () => {
   await server.close();
 });
 
-async function told(method: string, path: string, json: object): Promise<void> {
+async function request(method: string, path: string, json: object): Promise<void> {
   const answer = await send(server, method, path, json);
   assert.equal(answer.status, 200, `${path}: ${answer.text}`);
 }
 
-/** It is shown as it was written, and nothing of it ran. */
+/** The text is shown unchanged, and none of it ran. */
 async function isText({ page }: Watched, where: string): Promise<void> {
   assert.ok((await page.locator('main').innerText()).includes(EVIL), `${where} shows it`);
   assert.equal(await page.locator('img[src=x], script:not([src])').count(), 0, where);
@@ -83,7 +83,7 @@ browserTest('names, values and errors that are markup are shown as texts', async
     await visit(watched, path);
     await isText(watched, path);
   }
-  // Errors repeat what was asked.
+  // Errors repeat the query.
   const query = `SELECT '${EVIL.replaceAll("'", "''")}' AS a, no_such FROM EVIL`;
   await visit(watched, `/sql/WS?q=${encodeURIComponent(query)}`);
   await page.getByRole('alert').waitFor();
@@ -128,7 +128,7 @@ browserTest('an account sees nothing of another one', async () => {
   await watched.context.close();
 });
 
-browserTest('who may only read is told so, in the words of the server', async () => {
+browserTest('a reader is refused with the message of the server', async () => {
   browser ??= await launch();
   const watched = await watchedPage(browser);
   await signedIn(watched, server.base, server.publishable);
@@ -144,7 +144,7 @@ browserTest('who may only read is told so, in the words of the server', async ()
   await watched.context.close();
 });
 
-browserTest('screens that can not be fetched are told, with a way out', async () => {
+browserTest('screens that cannot be fetched show an error with a way to recover', async () => {
   browser ??= await launch();
   const watched = await watchedPage(browser);
   const { page } = watched;

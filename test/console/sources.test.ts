@@ -1,4 +1,4 @@
-// Sources of each kind are added in the browser, with what opens them; secrets are shown nowhere.
+// Sources of each kind are added in the browser, with their credentials; secrets are shown nowhere.
 import assert from 'node:assert/strict';
 import { CreateBucketCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import type { Browser, Locator } from 'playwright-core';
@@ -44,7 +44,7 @@ async function filled(
 
 const SECRET = ' s3cret of the bucket';
 
-browserTest('each kind with its credential', async () => {
+browserTest('each kind of source is added with its credential', async () => {
   browser = await launch();
   const watched = await watchedPage(browser);
   const { page } = watched;
@@ -71,7 +71,7 @@ browserTest('each kind with its credential', async () => {
   }
   assert.ok(credentials.some((one) => one['port'] === 5433));
   assert.ok(!(await page.content()).includes(SECRET.trim()), 'nor in the requests that it shows');
-  // Without its dataset a feed is none, and what was kept for it goes again.
+  // A feed with a wrong URL is refused, and the credential that was stored for it is removed.
   const feed = await filled(watched, 'WEBSOCKET', 'a feed', { URL: 'nowhere', Dataset: 'TICKS' });
   await feed.getByRole('alert').waitFor();
   await feed.getByRole('button', { name: 'Cancel' }).click();
@@ -87,7 +87,7 @@ browserTest('each kind with its credential', async () => {
 const swift = await startSwift();
 afterAll(() => swift?.[Symbol.asyncDispose]());
 
-browserTest('the objects of a bucket, folder by folder', async (t) => {
+browserTest('the objects of a bucket are listed folder by folder', async (t) => {
   if (swift === undefined) {
     t.skip('Swift is not on this machine');
     return;
@@ -102,8 +102,8 @@ browserTest('the objects of a bucket, folder by folder', async (t) => {
   }
   client.destroy();
   const key = { type: 'AWS-S3', accessKeyId, secretAccessKey };
-  const made = await send(server, 'POST', '/credentials/WS', key);
-  const { credentialId } = JSON.parse(made.text) as Record<string, string>;
+  const answer = await send(server, 'POST', '/credentials/WS', key);
+  const { credentialId } = JSON.parse(answer.text) as Record<string, string>;
   const place = { type: 'AWS-S3', awsbucketName: 'shown-objects', endpoint, pattern: '*' };
   await send(server, 'POST', '/data-sources/WS', { ...place, name: 'shown', credentialId });
   browser ??= await launch();

@@ -1,5 +1,5 @@
-// A person's first ten minutes: a file becomes a dataset, a chart, a query, an endpoint; a token, a bill, a
-// schedule that fails and says why, a stream, a rule and its past. All by what is seen: roles and names.
+// A person's first ten minutes: a file becomes a dataset, a chart, a query, an endpoint; then a token, bill,
+// a failing schedule with its reason, a stream, a rule and its backtest. Elements are found by role and name.
 import assert from 'node:assert/strict';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
@@ -30,7 +30,7 @@ afterAll(async () => {
   await server.close();
 });
 
-/** Forty days that rise, but for every tenth, which falls by a tenth. */
+/** Forty rising days, except that every tenth falls by a tenth. */
 function pricesOf(symbol: string): string {
   const days = Array.from({ length: 40 }, (_, day) => {
     const date = new Date(Date.UTC(2024, 0, 2) + day * 86_400_000).toISOString().slice(0, 10);
@@ -75,8 +75,8 @@ async function seeChart({ page }: Watched): Promise<void> {
 }
 
 /**
- * As a person does, over what stands there: a script that fills a field asks the browser for what no key
- * does.
+ * Replaces the text of a field by keys, as a person does: a script that fills a field requests an action of
+ * the browser that no key triggers.
  */
 async function typeOver(page: Page, editor: Locator, text: string): Promise<void> {
   await editor.click();
@@ -120,11 +120,11 @@ async function makeToken(watched: Watched): Promise<void> {
   await dialog.getByLabel('Name').fill('for a chart');
   await dialog.getByLabel('Datasets').fill('WS.MY_PRICES');
   await dialog.getByRole('button', { name: 'Create' }).click();
-  const made = page.getByRole('dialog', { name: 'New token' });
-  const text = await made.locator('code').innerText();
+  const tokenDialog = page.getByRole('dialog', { name: 'New token' });
+  const text = await tokenDialog.locator('code').innerText();
   const read = await fetch(`${server.base}/v1/data/WS/MY_PRICES/MSFT?last=1&token=${text}`);
   assert.equal(read.status, 200);
-  await made.getByRole('button', { name: 'Done' }).click();
+  await tokenDialog.getByRole('button', { name: 'Done' }).click();
   await page.getByRole('rowheader', { name: 'for a chart' }).waitFor();
 }
 
@@ -135,8 +135,11 @@ async function seeBill(watched: Watched): Promise<void> {
   await calls.getByRole('rowheader', { name: 'WS.MY_PRICES' }).first().waitFor();
   const used = await send(server, 'GET', '/account/metadata');
   const { messagesUsed } = JSON.parse(used.text) as { readonly messagesUsed: number };
-  const shown = await page.locator('dt', { hasText: 'Messages used' }).locator('+ dd').innerText();
-  assert.equal(Number(shown.replaceAll(',', '')), messagesUsed);
+  const usedText = await page
+    .locator('dt', { hasText: 'Messages used' })
+    .locator('+ dd')
+    .innerText();
+  assert.equal(Number(usedText.replaceAll(',', '')), messagesUsed);
 }
 
 async function schedule(watched: Watched, port: number): Promise<void> {
@@ -149,10 +152,10 @@ async function schedule(watched: Watched, port: number): Promise<void> {
   await source.getByRole('button', { name: 'Add' }).click();
   await page.getByRole('rowheader', { name: 'a page' }).waitFor();
   await click(page, 'Create a schedule');
-  const made = page.getByRole('dialog', { name: 'Create a schedule' });
-  await made.getByLabel('Dataset').fill('DAILY');
-  await made.getByLabel('Attempts of a run').selectOption('1');
-  await made.getByRole('button', { name: 'Create' }).click();
+  const scheduleDialog = page.getByRole('dialog', { name: 'Create a schedule' });
+  await scheduleDialog.getByLabel('Dataset').fill('DAILY');
+  await scheduleDialog.getByLabel('Attempts of a run').selectOption('1');
+  await scheduleDialog.getByRole('button', { name: 'Create' }).click();
   const runs = page.getByRole('region', { name: 'Runs', exact: true });
   await runs.getByText('ERROR').waitFor();
   assert.match(await runs.innerText(), /the source answered a web page/);

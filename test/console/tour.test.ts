@@ -1,5 +1,5 @@
-// Every screen is visited, by its address: at a desk and on a phone, light and dark. It complains of nothing,
-// loads little, and whoever can't see or point gets all of it.
+// Every screen is visited by its address: at a desk and on a phone, light and dark. It has no errors, loads
+// little, and is fully usable for people who cannot see or point.
 import assert from 'node:assert/strict';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
@@ -29,7 +29,7 @@ beforeAll(async () => {
   });
   const csv = ['symbol,date,open,high,low,close,volume', ...days].join('\n');
   await loaded(server, 'PRICES', csv);
-  // What the market's screens are computed from.
+  // Input of the market's screens.
   const core = await fetch(
     `${server.base}/v1/data/CORE/HISTORICAL_PRICES?wait=true&token=${server.secret}`,
     {
@@ -69,8 +69,8 @@ const SCREENS: readonly (readonly [path: string, title: RegExp])[] = [
   ['/nowhere', /^No such screen$/],
 ];
 
-/** What is asked of the tree of a page is the same on a phone, but for its menu. */
-async function tour(watched: Watched, isAsked: boolean): Promise<void> {
+/** The accessibility tree is checked at a desk only: on a phone it differs only in its menu. */
+async function tour(watched: Watched, isTreeChecked: boolean): Promise<void> {
   const { page } = watched;
   for (const [path, title] of SCREENS) {
     await visit(watched, path);
@@ -78,7 +78,7 @@ async function tour(watched: Watched, isAsked: boolean): Promise<void> {
     assert.equal(await heading.count(), 1, `${path} has its title`);
     await page.locator('main h1:focus').waitFor();
     assert.equal(await page.getByRole('alert').count(), 0, `${path} has no alert`);
-    if (isAsked) assert.deepEqual(await accessible(page), [], path);
+    if (isTreeChecked) assert.deepEqual(await accessible(page), [], path);
     const wide = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
     assert.ok(Number(wide) <= 0, `${path} is ${wide} pixels too wide`);
   }
@@ -99,7 +99,7 @@ browserTest('a tour of all screens at a desk', async () => {
   await watched.context.close();
 });
 
-browserTest('the same on a phone, in the dark, with a menu', async () => {
+browserTest('a tour of all screens on a phone, in the dark, with a menu', async () => {
   browser ??= await launch();
   const watched = await watchedPage(browser, { size: PHONE, scheme: 'dark' });
   await signedIn(watched, server.base, server.secret);
@@ -117,7 +117,7 @@ browserTest('the same on a phone, in the dark, with a menu', async () => {
   await watched.context.close();
 });
 
-/** The second key must come soon after the first: on a loaded machine both are pressed again. */
+/** Navigates by keys. The second must follow the first soon: on a loaded machine both are pressed again. */
 async function goneBy(page: Page, letter: string, title: string): Promise<void> {
   const heading = page.getByRole('heading', { level: 1, name: title });
   for (let time = 0; time < 5 && !(await heading.isVisible()); time += 1) {
@@ -128,7 +128,7 @@ async function goneBy(page: Page, letter: string, title: string): Promise<void> 
   await heading.waitFor();
 }
 
-browserTest('by keys alone: skip, go, search, help', async () => {
+browserTest('the console works by keys alone: skip, go, search, help', async () => {
   browser ??= await launch();
   const watched = await watchedPage(browser);
   await signedIn(watched, server.base, server.secret);
@@ -136,7 +136,7 @@ browserTest('by keys alone: skip, go, search, help', async () => {
   await settled(page);
   await goneBy(page, 'a', 'Account');
   await goneBy(page, 'd', 'Datasets');
-  // The field of the search comes with the list, after the heading.
+  // The search field appears with the list, after the heading.
   await settled(page);
   await page.keyboard.press('/');
   await page.keyboard.type('nothing has this');
@@ -155,7 +155,7 @@ browserTest('by keys alone: skip, go, search, help', async () => {
   await watched.context.close();
 });
 
-browserTest('a token is nowhere but in memory, unless the tab was to remember it', async () => {
+browserTest('a token is only in memory, unless the user lets the tab remember it', async () => {
   browser ??= await launch();
   const watched = await watchedPage(browser);
   const { page } = watched;

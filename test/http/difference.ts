@@ -1,26 +1,30 @@
-// Two texts, side by side where they differ: whole lines, and of long lines the part that differs.
+// The difference of two texts: whole lines, and for long lines the part that differs.
 
 const LINES_SHOWN_MAX = 40;
 const COLUMNS_SHOWN_MAX = 160;
 const COLUMNS_BEFORE = 60;
 
-/** Lines with `-` were expected, lines with `+` came instead; equal texts give ''. */
+/** Lines with `-` were expected, lines with `+` were received; equal texts return ''. */
 export function difference(expected: string, actual: string): string {
   const was = expected.split('\n');
   const is = actual.split('\n');
   const head = commonLength(was, is);
   const tail = commonLength(was.slice(head).reverse(), is.slice(head).reverse());
-  const gone = was.slice(head, was.length - tail);
+  const removedLines = was.slice(head, was.length - tail);
   const came = is.slice(head, is.length - tail);
-  const shown = [
+  const shownLines = [
     ...was.slice(Math.max(0, head - 2), head).map((line) => `  ${around(line, 0)}`),
-    ...gone.map((line, index) => `- ${around(line, firstDifference(line, came[index] ?? ''))}`),
-    ...came.map((line, index) => `+ ${around(line, firstDifference(line, gone[index] ?? ''))}`),
+    ...removedLines.map(
+      (line, index) => `- ${around(line, firstDifference(line, came[index] ?? ''))}`,
+    ),
+    ...came.map(
+      (line, index) => `+ ${around(line, firstDifference(line, removedLines[index] ?? ''))}`,
+    ),
   ];
-  if (gone.length + came.length === 0) return '';
-  return shown.length <= LINES_SHOWN_MAX
-    ? shown.join('\n')
-    : `${shown.slice(0, LINES_SHOWN_MAX).join('\n')}\n  … ${shown.length - LINES_SHOWN_MAX} more`;
+  if (removedLines.length + came.length === 0) return '';
+  return shownLines.length <= LINES_SHOWN_MAX
+    ? shownLines.join('\n')
+    : `${shownLines.slice(0, LINES_SHOWN_MAX).join('\n')}\n  … ${shownLines.length - LINES_SHOWN_MAX} more`;
 }
 
 function commonLength(a: readonly string[], b: readonly string[]): number {

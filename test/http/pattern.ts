@@ -1,7 +1,7 @@
-// Expected texts with placeholders: how they match a real text, and how they are drawn anew from
-// one so that the placeholders stay where they still fit.
+// Expected texts with placeholders: they match a real text, and are updated from
+// one so that the placeholders are kept where they still fit.
 
-/** Name -> value: `pk`, `sk`, `base` and what was captured so far. */
+/** Name -> value: `pk`, `sk`, `base` and the captures so far. */
 export type Variables = Map<string, string>;
 
 type Part = { readonly kind: 'literal'; readonly text: string } | Hole;
@@ -27,11 +27,11 @@ const KINDS: Readonly<Record<string, string>> = {
 
 export const PLACEHOLDER = /\{\{(?:([A-Za-z_]\w*)=)?(\*|[A-Za-z_]\w*)\}\}/g;
 
-// A shorter value could stand in an answer by chance, and must stay what it is.
+// A shorter value could be in an answer by chance, and must not be replaced.
 const GIVEN_NAME_LENGTH_MIN = 16;
 // A transcript takes seconds; its inputs are of other days.
 const NOW_MS = 3_600_000;
-// More text around a value says no more about it, and every length is tried.
+// More text around a value does not identify it better, and every length is tried.
 const ANCHOR_LENGTH_MAX = 80;
 
 /** Captures by name when `pattern` matches the whole of `actual`, otherwise undefined. */
@@ -47,7 +47,7 @@ export function matchPattern(
   return match === null ? undefined : new Map(Object.entries(match.groups ?? {}));
 }
 
-/** A request's text with its variables; every name must be known. */
+/** Replaces the variables in a request's text; every name must be defined. */
 export function fillIn(text: string, variables: Variables): string {
   return text.replace(PLACEHOLDER, (placeholder, _capture, name: string) => {
     const value = variables.get(name);
@@ -56,9 +56,9 @@ export function fillIn(text: string, variables: Variables): string {
   });
 }
 
-/** `actual` as a pattern: with each placeholder of `pattern` whose surroundings are found again. */
+/** `actual` as a pattern: with each placeholder of `pattern` whose surrounding text is found. */
 export function redraw(pattern: string, actual: string, variables: Variables): string {
-  let drawn = '';
+  let result = '';
   let at = 0;
   let before = '';
   const captured = new Map<string, string>();
@@ -77,20 +77,20 @@ export function redraw(pattern: string, actual: string, variables: Variables): s
     if (place === undefined) return;
     const value = actual.slice(place.start, place.end);
     if (part.capture !== undefined) captured.set(part.capture, escape(value));
-    drawn += nameGiven(actual.slice(at, place.start), variables) + part.text;
+    result += nameGiven(actual.slice(at, place.start), variables) + part.text;
     at = place.end;
   });
-  return drawn + nameGiven(actual.slice(at), variables);
+  return result + nameGiven(actual.slice(at), variables);
 }
 
-/** Long values of variables are written by their names, as tokens differ from run to run. */
+/** Replaces long values of variables by their names, because tokens differ from run to run. */
 export function nameGiven(text: string, variables: Variables): string {
   return [...variables]
     .filter(([, value]) => value.length >= GIVEN_NAME_LENGTH_MIN)
     .reduce((named, [name, value]) => named.replaceAll(value, `{{${name}}}`), text);
 }
 
-/** Values that differ from run to run by their looks: UUIDs, and times of about now. */
+/** Replaces values whose form shows that they differ between runs: UUIDs, and times close to now. */
 export function volatileNamed(text: string, nowMs: number): string {
   const isNow = (ms: number): boolean => Math.abs(ms - nowMs) < NOW_MS;
   return text
@@ -149,7 +149,7 @@ interface Surroundings {
   readonly after: string | undefined;
 }
 
-/** Where the value stands in `actual`: tries the longest text before it, then shorter ones. */
+/** The position of the value in `actual`: tries the longest text before it, then shorter ones. */
 function findAgain(
   source: string,
   { before, after }: Surroundings,
@@ -164,8 +164,8 @@ function findAgain(
     const anchor = before.slice(before.length - length);
     for (let at = actual.indexOf(anchor, from); at >= 0; at = actual.indexOf(anchor, at + 1)) {
       value.lastIndex = at + length;
-      const found = value.exec(actual);
-      if (found !== null) return { start: value.lastIndex - found[0].length, end: value.lastIndex };
+      const match = value.exec(actual);
+      if (match !== null) return { start: value.lastIndex - match[0].length, end: value.lastIndex };
       if (length === 0) break;
     }
   }

@@ -1,8 +1,8 @@
-// Signs a request as SPEC.md "Authentication" 6 tells a client to, in code of its own: nothing is
+// Signs a request as SPEC.md "Authentication" 6 requires of a client, in separate code: nothing is
 // shared with the server that checks it.
 import { createHash, createHmac } from 'node:crypto';
 
-/** A request whose query has its token. */
+/** A request with its token in the query. */
 interface Unsigned {
   readonly method: string;
   /** Path and query as they are sent. */
@@ -11,7 +11,7 @@ interface Unsigned {
   readonly body: Uint8Array;
 }
 
-/** The two headers; `date` is written `YYYYMMDDTHHMMSSZ`. */
+/** The two headers; the format of `date` is `YYYYMMDDTHHMMSSZ`. */
 export function signatureHeaders(
   { method, target, host, body }: Unsigned,
   secret: string,
@@ -30,7 +30,7 @@ export function signatureHeaders(
   return { 'x-svc-date': date, authorization: `SVC-HMAC-SHA256 ${claims}` };
 }
 
-/** As the header `x-svc-date` writes it. */
+/** A date in the format of the header `x-svc-date`. */
 export const signatureDate = (date: Date): string =>
   date.toISOString().replaceAll(/[-:]|\.\d+/g, '');
 

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, test } from 'vitest';
 import { difference } from './difference.ts';
 import { fillIn, matchPattern, redraw, volatileNamed } from './pattern.ts';
 import { signatureDate, signatureHeaders } from './signature.ts';
-import { conversationOf, readTranscript, updateAsked } from './transcript.ts';
+import { conversationOf, readTranscript, isUpdateRequested } from './transcript.ts';
 
 const SECRET = 'sk_0123456789abcdef0123456789abcdef';
 const JOB = '0123456789abcdef0123456789abcdef';
@@ -18,41 +18,44 @@ const JOB = '0123456789abcdef0123456789abcdef';
 let base = '';
 let folder = '';
 let polls = 0;
-const server = createServer((asked, answer) => {
-  ANSWERS[asked.url?.split('?')[0] ?? '']?.(asked, answer);
+const server = createServer((request, answer) => {
+  ANSWERS[request.url?.split('?')[0] ?? '']?.(request, answer);
 });
 
 const ANSWERS: Readonly<Record<string, RequestListener>> = {
-  '/load': (asked, answer) => {
-    void textOf(asked).then((body) => {
+  '/load': (request, answer) => {
+    void textOf(request).then((body) => {
       answer.writeHead(201, { 'content-type': 'application/json', 'svccloud-messages-used': '0' });
       answer.end(`{"job":"${JOB}","token":"${SECRET}","at":1700000000123,"got":"${body}"}`);
     });
   },
-  '/echo': (asked, answer) => {
-    void textOf(asked).then((body) => {
-      answer.writeHead(200, { 'content-type': 'text/plain', 'x-seen': asked.headers['x-a'] ?? '' });
-      answer.end(`${asked.method} ${asked.url}\n${body}`);
+  '/echo': (request, answer) => {
+    void textOf(request).then((body) => {
+      answer.writeHead(200, {
+        'content-type': 'text/plain',
+        'x-seen': request.headers['x-a'] ?? '',
+      });
+      answer.end(`${request.method} ${request.url}\n${body}`);
     });
   },
-  [`/jobs/${JOB}`]: (_asked, answer) => {
+  [`/jobs/${JOB}`]: (_request, answer) => {
     polls += 1;
     answer.end(polls < 3 ? '{"status":"running"}' : '{"status":"done"}\n');
   },
   '/signature': ({ headers }, answer) => {
     answer.end(`${headers['x-svc-date']} ${headers.authorization}`);
   },
-  '/large': (_asked, answer) => {
+  '/large': (_request, answer) => {
     answer.end('x'.repeat(30_000));
   },
-  '/bytes': (_asked, answer) => {
+  '/bytes': (_request, answer) => {
     answer.end(Buffer.from([0, 1, 255]));
   },
 };
 
-async function textOf(asked: IncomingMessage): Promise<string> {
+async function textOf(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
-  for await (const chunk of asked) chunks.push(chunk as Buffer);
+  for await (const chunk of request) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks).toString('utf8');
 }
 
@@ -69,7 +72,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Plays `text` with `to`; answers the failures by title, and the text of the file afterwards. */
+/** Plays `text` with `to`; returns the failures by title, and the text of the file afterwards. */
 async function play(
   text: string,
   update = false,
@@ -174,7 +177,7 @@ HTTP 200
 3 bytes, sha256 3c0e37bd81ab9a0de2c3bbac30e72a8fb7b19e95d82a5b2c0cd1cdcbef4ba5a2
 `;
 
-test('a conversation that holds is left as it is, with and without update', async () => {
+test('a passing conversation is unchanged, with and without update', async () => {
   for (const update of [false, true]) {
     const { failures, written } = await play(CONVERSATION, update);
     assert.deepEqual(failures, {});
@@ -184,7 +187,7 @@ test('a conversation that holds is left as it is, with and without update', asyn
   assert.deepEqual(settings, { TAPEDECK_DEMO: 'off' });
 });
 
-test('what differs is shown, and nothing is written without update', async () => {
+test('differences are shown, and nothing is written without update', async () => {
   const text = CONVERSATION.replace('"a,b"}', '"A,B"}')
     .replace('HTTP 201', 'HTTP 200')
     .replace('!x-not-there', '!content-type\nx-missing: 1');
@@ -211,7 +214,7 @@ test('update keeps the placeholders and corrects the rest', async () => {
   assert.equal(written, CONVERSATION.replace('{{int}}', '0'));
 });
 
-test('update writes what is missing: status, telling headers, body, names of tokens', async () => {
+test('update writes missing expectations: status, relevant headers, body, names of tokens', async () => {
   const compared = await play(FRESH);
   assert.match(compared.failures['load'] ?? '', /no expectation yet: UPDATE=1/);
   const { written } = await play(FRESH, true);
@@ -238,7 +241,7 @@ test('a request body may be a file, and is sent as it is', async () => {
   assert.match(written, /\d+ bytes, sha256/, 'a body that looks like a placeholder is a digest');
 });
 
-test('a request line with an address goes there, and not to the server of the conversation', async () => {
+test('a request line with an address is sent there, and not to the server of the conversation', async () => {
   const nobody = 'http://127.0.0.1:1';
   const { failures } = await play(
     '### there\nGET {{base}}/echo?x=//{{sk}}\n\nHTTP 200\n\nGET /echo?x=//{{sk}}\n\n\n### here\nGET /echo\n',
@@ -253,7 +256,7 @@ interface Vector {
   readonly [name: string]: string;
 }
 
-test('signatures are those of the vectors, which another program made', async () => {
+test('signatures equal those of the vectors, which another program computed', async () => {
   const path = join(import.meta.dirname, '..', 'clients', 'signing', 'vectors.json');
   const vectors = JSON.parse(await readFile(path, 'utf8')) as readonly Vector[];
   const vector = vectors.find(({ name }) => name === 'the token is the whole query');
@@ -266,11 +269,11 @@ test('signatures are those of the vectors, which another program made', async ()
 });
 
 test('@sign adds the two headers, as of now or of a given time', async () => {
-  const block = (asked: string): string =>
-    `### signed\n# twice\n${asked}\nPOST /signature?token={{sk}}\n\nbody\n\nHTTP 200\n\n`;
-  const told = `SVC-HMAC-SHA256 Credential={{sk}}/20250314/svc_request, SignedHeaders=host;x-svc-date, `;
+  const block = (directive: string): string =>
+    `### signed\n# twice\n${directive}\nPOST /signature?token={{sk}}\n\nbody\n\nHTTP 200\n\n`;
+  const authorization = `SVC-HMAC-SHA256 Credential={{sk}}/20250314/svc_request, SignedHeaders=host;x-svc-date, `;
   const then = await play(
-    `${block('@sign {{sk}} 20250314T092653Z')}20250314T092653Z ${told}Signature={{hex64}}\n`,
+    `${block('@sign {{sk}} 20250314T092653Z')}20250314T092653Z ${authorization}Signature={{hex64}}\n`,
   );
   assert.deepEqual(then.failures, {});
   const now = signatureDate(new Date());
@@ -289,15 +292,15 @@ test('mistakes in a transcript are named', async () => {
   assert.match(header.failures['a'] ?? '', /expected `name: value` or `!name`/);
 });
 
-test('update is asked for by UPDATE=1, and refused where CI=true', () => {
-  assert.equal(updateAsked({}), false);
-  assert.equal(updateAsked({ CI: 'true' }), false);
-  assert.equal(updateAsked({ UPDATE: '1' }), true);
-  assert.throws(() => updateAsked({ UPDATE: '1', CI: 'true' }), /refused/);
+test('update is requested by UPDATE=1, and refused with CI=true', () => {
+  assert.equal(isUpdateRequested({}), false);
+  assert.equal(isUpdateRequested({ CI: 'true' }), false);
+  assert.equal(isUpdateRequested({ UPDATE: '1' }), true);
+  assert.throws(() => isUpdateRequested({ UPDATE: '1', CI: 'true' }), /refused/);
 });
 
 test('patterns match whole texts', () => {
-  const known = new Map([['pk', 'a.b']]);
+  const variables = new Map([['pk', 'a.b']]);
   for (const [pattern, text, matches] of [
     ['{{int}}', '-12', true],
     ['{{int}}', '1.5', false],
@@ -312,22 +315,22 @@ test('patterns match whole texts', () => {
     ['{{n=int}}-{{n}}', '7-7', true],
     ['{{n=int}}-{{n}}', '7-8', false],
   ] as const)
-    assert.equal(matchPattern(pattern, text, known) !== undefined, matches, pattern);
-  assert.equal(matchPattern('{"id":{{id=int}}}', '{"id":42}', known)?.get('id'), '42');
-  assert.equal(fillIn('/{{pk}}/x', known), '/a.b/x');
+    assert.equal(matchPattern(pattern, text, variables) !== undefined, matches, pattern);
+  assert.equal(matchPattern('{"id":{{id=int}}}', '{"id":42}', variables)?.get('id'), '42');
+  assert.equal(fillIn('/{{pk}}/x', variables), '/a.b/x');
 });
 
-test('a value is found again by its own key only', () => {
-  const known = new Map<string, string>();
+test('a value is found only by its own key', () => {
+  const variables = new Map<string, string>();
   const row = (id: string, at: string): string => `{"id":"${id}","v":1,"at":${at}}`;
   const pattern = `[${row('{{id=hex4}}', '{{ms}}')},${row('{{id}}', '{{ms}}')}]`;
   const actual = `[{"new":true},${row('00ff', '1700000000000')},${row('00ff', '1700000000001')}]`;
-  const drawn = redraw(pattern, actual, known);
-  assert.equal(drawn, pattern.replace('[{', '[{"new":true},{'));
-  assert.equal(redraw('{"a":"{{hex4}}"}', '{"b":"00ff"}', known), '{"b":"00ff"}');
+  const newPattern = redraw(pattern, actual, variables);
+  assert.equal(newPattern, pattern.replace('[{', '[{"new":true},{'));
+  assert.equal(redraw('{"a":"{{hex4}}"}', '{"b":"00ff"}', variables), '{"b":"00ff"}');
 });
 
-test('times of about now and UUIDs are volatile, other times are not', () => {
+test('times close to now and UUIDs are volatile, other times are not', () => {
   const now = Date.parse('2026-01-31T12:00:00.000Z');
   const uuid = '01234567-89ab-4def-8123-456789abcdef';
   const text = `${now + 5} ${now - 86_400_000} 2026-01-31T12:00:01Z 2025-01-31T12:00:00Z ${uuid}`;
@@ -337,7 +340,7 @@ test('times of about now and UUIDs are volatile, other times are not', () => {
   );
 });
 
-test('what is drawn anew always matches what it was drawn from', () => {
+test('an updated pattern always matches its actual text', () => {
   const piece = fc.constantFrom(
     '{{*}}',
     '{{int}}',
@@ -353,15 +356,18 @@ test('what is drawn anew always matches what it was drawn from', () => {
   const text = fc
     .array(fc.constantFrom('"a":', 'x', '12', ',', '\n', 'secretsecretsecret', '.'))
     .map((parts) => parts.join(''));
-  const known = new Map([['pk', 'secretsecretsecret']]);
+  const variables = new Map([['pk', 'secretsecretsecret']]);
   fc.assert(
     fc.property(fc.array(piece), text, (parts, actual) => {
       const pattern = parts
         .filter((part, index) => part !== '{{a=int}}' || parts.indexOf(part) === index)
         .join('');
-      const drawn = redraw(pattern, actual, known);
-      const holds = matchPattern(pattern, actual, known) !== undefined;
-      return matchPattern(drawn, actual, known) !== undefined && (holds || drawn !== pattern);
+      const newPattern = redraw(pattern, actual, variables);
+      const holds = matchPattern(pattern, actual, variables) !== undefined;
+      return (
+        matchPattern(newPattern, actual, variables) !== undefined &&
+        (holds || newPattern !== pattern)
+      );
     }),
   );
 });

@@ -4,9 +4,9 @@
 //   @TAPEDECK_DEMO=off
 //
 //   ### the title of a block
-//   # a comment; then, if a job must end first, what the answer must contain (polled for 15 s):
+//   # a comment; then, if a job must end first, the text that the answer must contain (polled for 15 s):
 //   @until "status":"done"
-//   # and, if the request is to be signed, the secret, and the date where it is not now:
+//   # and, for a signed request, the secret, and the date if it is not now:
 //   @sign {{secret}} 20250314T092653Z
 //   POST /v1/data/{{workspace}}?token={{sk}}
 //   content-type: application/json
@@ -19,16 +19,16 @@
 //
 //   {"job":"{{job=hex32}}","at":{{ms}}}
 //
-// Variables and captures stand in requests and expectations. Variables are `{{pk}} {{sk}}`, the
+// Requests and expectations may contain variables and captures. Variables are `{{pk}} {{sk}}`, the
 // first account's tokens, `{{tpk}} {{tsk}}`, its tokens for tests, `{{admin}}`, the operator's
 // token, `{{base}}` and, where there is a test environment, `{{sandbox}}`: a request line with an
 // address, such as `GET {{sandbox}}/v1/status`, goes there. An expectation may hold
 // `{{*}} {{int}} {{ms}} {{iso}} {{uuid}} {{hex32}}` (any number of digits), and `{{name=int}}`,
 // which later blocks use as `{{name}}`. Bodies are compared exactly: a body ends before the last
-// newline of its block, and before the blank line ahead of the next `###`. What is longer than
-// 20 kB or no plain text is compared by `N bytes, sha256 …`.
+// newline of its block, and before the blank line ahead of the next `###`. Text that is longer
+// than 20 kB or no plain text is compared by `N bytes, sha256 …`.
 // `UPDATE=1 npm test -- transcripts` writes the real answers into the files; of a new block also
-// UUIDs and times of about now as placeholders.
+// UUIDs and times close to now as placeholders.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -51,7 +51,7 @@ const REQUEST_MS_MAX = 120_000;
 const UNTIL_MS_MAX = 60_000;
 const UNTIL_PAUSE_MS = 50;
 const BODY_SHOWN_BYTES_MAX = 20_000;
-/** What a new expectation lists, where present. */
+/** Headers that a new expectation lists, if present. */
 const TELLING_HEADERS = [
   'content-type',
   'svccloud-messages-used',
@@ -64,17 +64,17 @@ interface Request {
   readonly target: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: string;
-  /** What `@sign` says: a secret, and a date where it is not now. */
+  /** The arguments of `@sign`: a secret, and a date if it is not now. */
   readonly sign: string | undefined;
 }
 
 interface Block {
   readonly title: string;
-  /** The title, comments and the request as they stand in the file. */
+  /** The title, comments and the request as written in the file. */
   readonly head: string;
   readonly request: Request;
   readonly until: string | undefined;
-  /** From `HTTP` on; empty when it was never written. */
+  /** From `HTTP` on; empty if it was never written. */
   readonly expected: string;
 }
 
@@ -99,9 +99,9 @@ interface Answer {
 }
 
 interface Conversation {
-  /** A block each, to be played in order; a step throws what differs. */
+  /** One step for each block, to be played in order; a step throws the difference. */
   readonly steps: readonly { readonly title: string; play(world: World): Promise<void> }[];
-  /** After the last step: with `update` writes the answers into the file. */
+  /** Call it after the last step: with `update` it writes the answers into the file. */
   finish(): Promise<void>;
 }
 
@@ -122,27 +122,29 @@ export async function readTranscript(path: string): Promise<Transcript> {
   };
 }
 
-/** True when the answers are to be written into the files; never where nobody reads them. */
-export function updateAsked(variables: Readonly<Record<string, string | undefined>>): boolean {
+/** True if the answers are to be written into the files; an error in CI, where nobody reviews them. */
+export function isUpdateRequested(
+  variables: Readonly<Record<string, string | undefined>>,
+): boolean {
   if (variables['UPDATE'] !== '1') return false;
   if (variables['CI'] === 'true') throw new Error('UPDATE=1 is refused where CI=true');
   return true;
 }
 
-/** What a transcript plays; with `update` it rewrites the file instead of comparing. */
+/** The steps of a transcript; with `update` it rewrites the file instead of comparing. */
 export function conversationOf(transcript: Transcript, update: boolean): Conversation {
   const { blocks, path } = transcript;
-  const drawn = blocks.map(({ expected }) => expected);
+  const texts = blocks.map(({ expected }) => expected);
   const steps = blocks.map((block, index) => ({
     title: block.title,
     play: async (world: World): Promise<void> => {
       const actual = await playBlock(block, path, world);
-      drawn[index] = actual;
+      texts[index] = actual;
       if (!update) compare(block, actual, path);
     },
   }));
   const finish = async (): Promise<void> => {
-    if (update) await writeFile(path, render(transcript, drawn));
+    if (update) await writeFile(path, render(transcript, texts));
   };
   return { steps, finish };
 }
@@ -156,8 +158,8 @@ function compare(block: Block, actual: string, path: string): void {
   assert.ok(actual === block.expected, message);
 }
 
-const render = ({ preamble, blocks }: Transcript, drawn: readonly string[]): string =>
-  preamble + blocks.map(({ head }, index) => `${head}\n\n${drawn[index]}\n`).join('\n');
+const render = ({ preamble, blocks }: Transcript, texts: readonly string[]): string =>
+  preamble + blocks.map(({ head }, index) => `${head}\n\n${texts[index]}\n`).join('\n');
 
 // A block ends with its newline, and with one blank line when another block follows.
 function readBlock(path: string, text: string, last: boolean): Block {
@@ -167,17 +169,17 @@ function readBlock(path: string, text: string, last: boolean): Block {
   const expected = block.slice(start);
   const [title = '', ...lines] = head.split('\n');
   const at = lines.findIndex((line) => !/^([#@]|$)/.test(line));
-  const said = (name: string): string | undefined =>
+  const readDirective = (name: string): string | undefined =>
     lines
       .slice(0, at)
       .find((line) => line.startsWith(`@${name} `))
       ?.slice(name.length + 2);
-  const asked = readRequest(`${basename(path)}, ${title}`, lines.slice(at));
+  const parsedRequest = readRequest(`${basename(path)}, ${title}`, lines.slice(at));
   return {
     title: title.slice(4).trim(),
     head,
-    until: said('until'),
-    request: { ...asked, sign: said('sign') },
+    until: readDirective('until'),
+    request: { ...parsedRequest, sign: readDirective('sign') },
     expected: expected === 'HTTP' ? '' : expected,
   };
 }
@@ -197,7 +199,7 @@ function readRequest(where: string, lines: readonly string[]): Omit<Request, 'si
   return { method, target, headers, body: lines.slice(end + 1).join('\n') };
 }
 
-/** The expectation as the real answer draws it: the expected text itself when it holds. */
+/** The expectation updated from the real answer: the expected text itself if it matches. */
 async function playBlock(block: Block, path: string, world: World): Promise<string> {
   const until = fillIn(block.until ?? '', world.variables);
   const deadlineMs = performance.now() + UNTIL_MS_MAX;
@@ -212,25 +214,25 @@ async function playBlock(block: Block, path: string, world: World): Promise<stri
     : drawAgain(block.expected, answer, world.variables);
 }
 
-/** `node:http`, because `fetch` adds headers, follows redirects and mends paths. */
-async function send(asked: Request, path: string, world: World): Promise<Answer> {
+/** Uses `node:http`, because `fetch` adds headers, follows redirects and normalizes paths. */
+async function send(blockRequest: Request, path: string, world: World): Promise<Answer> {
   const { base, variables } = world;
-  const whole = fillIn(asked.target, variables);
+  const whole = fillIn(blockRequest.target, variables);
   const origin = /^https?:\/\/[^/]+/.exec(whole)?.[0] ?? base;
   const target = whole.startsWith(origin) ? whole.slice(origin.length) : whole;
   const { hostname, port, host } = new URL(origin);
   const headers: Record<string, string[]> = {};
-  for (const [name, value] of asked.headers) {
+  for (const [name, value] of blockRequest.headers) {
     (headers[name.toLowerCase()] ??= []).push(fillIn(value, variables));
   }
-  const body = await bodyOf(asked, path, variables);
+  const body = await bodyOf(blockRequest, path, variables);
   if (body.length > 0 && headers['transfer-encoding'] === undefined) {
     headers['content-length'] ??= [String(body.length)];
   }
-  const { method } = asked;
-  if (asked.sign !== undefined) {
-    const [secret = '', given] = fillIn(asked.sign, variables).split(' ');
-    const date = given ?? signatureDate(new Date());
+  const { method } = blockRequest;
+  if (blockRequest.sign !== undefined) {
+    const [secret = '', dateText] = fillIn(blockRequest.sign, variables).split(' ');
+    const date = dateText ?? signatureDate(new Date());
     Object.assign(headers, signatureHeaders({ method, target, host, body }, secret, date));
   }
   const signal = AbortSignal.timeout(REQUEST_MS_MAX);
@@ -243,10 +245,10 @@ async function send(asked: Request, path: string, world: World): Promise<Answer>
   });
 }
 
-async function bodyOf(asked: Request, path: string, variables: Variables): Promise<Buffer> {
-  const file = /^< (\S.*)$/.exec(asked.body)?.[1];
+async function bodyOf(blockRequest: Request, path: string, variables: Variables): Promise<Buffer> {
+  const file = /^< (\S.*)$/.exec(blockRequest.body)?.[1];
   if (file !== undefined) return readFile(join(dirname(path), file));
-  return Buffer.from(fillIn(asked.body, variables));
+  return Buffer.from(fillIn(blockRequest.body, variables));
 }
 
 async function receive(response: IncomingMessage): Promise<Answer> {
@@ -264,7 +266,7 @@ function drawNew({ status, headers, body }: Answer, variables: Variables): strin
   const lines = TELLING_HEADERS.filter((name) => headers[name] !== undefined).map(
     (name) => `${name}: ${headers[name]}`,
   );
-  const text = volatileNamed(nameGiven(shown(body), variables), Date.now());
+  const text = volatileNamed(nameGiven(renderBody(body), variables), Date.now());
   return assemble([`HTTP ${status}`, ...lines], text);
 }
 
@@ -286,30 +288,30 @@ function drawHeader(line: string, headers: Answer['headers'], variables: Variabl
   }
   const value = headers[name.toLowerCase()];
   if (value === undefined) return absent === '!' ? line : `!${name}`;
-  const drawn = drawText(pattern ?? '', value, variables);
-  return drawn === pattern ? line : `${name}: ${drawn}`;
+  const newValue = drawText(pattern ?? '', value, variables);
+  return newValue === pattern ? line : `${name}: ${newValue}`;
 }
 
 function drawBody(pattern: string, body: Buffer, variables: Variables): string {
   const text = body.toString('utf8');
   const holds = matchPattern(pattern, text, variables) !== undefined;
-  const drawn = holds ? text : shown(body);
-  if (drawn === text) return drawText(pattern, text, variables);
-  return matchPattern(pattern, drawn, variables) === undefined ? drawn : pattern;
+  const bodyText = holds ? text : renderBody(body);
+  if (bodyText === text) return drawText(pattern, text, variables);
+  return matchPattern(pattern, bodyText, variables) === undefined ? bodyText : pattern;
 }
 
-/** Keeps the pattern where it matches, and remembers what it captures. */
+/** Keeps the pattern if it matches, and stores its captures. */
 function drawText(pattern: string, actual: string, variables: Variables): string {
   const holds = matchPattern(pattern, actual, variables) !== undefined;
-  const drawn = holds ? pattern : redraw(pattern, actual, variables);
-  const captures = matchPattern(drawn, actual, variables);
-  assert.ok(captures !== undefined && holds === (drawn === pattern), `drew ${drawn}`);
+  const newPattern = holds ? pattern : redraw(pattern, actual, variables);
+  const captures = matchPattern(newPattern, actual, variables);
+  assert.ok(captures !== undefined && holds === (newPattern === pattern), `drew ${newPattern}`);
   for (const [name, value] of captures) variables.set(name, value);
-  return drawn;
+  return newPattern;
 }
 
-/** The body itself, or its digest where a text file cannot hold it or nobody would read it. */
-function shown(body: Buffer): string {
+/** The body itself, or its digest if a text file cannot hold it or it is too long to read. */
+function renderBody(body: Buffer): string {
   const text = body.toString('utf8');
   const plain =
     body.length <= BODY_SHOWN_BYTES_MAX &&

@@ -6,9 +6,9 @@ import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { startServer, type TestServer } from '../base/server.ts';
 import type { Variables } from './pattern.ts';
-import { conversationOf, readTranscript, updateAsked, type World } from './transcript.ts';
+import { conversationOf, readTranscript, isUpdateRequested, type World } from './transcript.ts';
 
-const update = updateAsked(process.env);
+const update = isUpdateRequested(process.env);
 
 for (const path of globSync(join(import.meta.dirname, 'cases', '*', '*.http')).sort()) {
   describe(basename(path), async () => {
@@ -26,11 +26,11 @@ for (const path of globSync(join(import.meta.dirname, 'cases', '*', '*.http')).s
   });
 }
 
-/** A server with the settings of a transcript; `fresh` is an empty folder, which goes with it. */
+/** A server with the settings of a transcript; `fresh` is an empty folder, which is removed with it. */
 async function startWorld(
-  given: Readonly<Record<string, string>>,
+  transcriptSettings: Readonly<Record<string, string>>,
 ): Promise<World & AsyncDisposable> {
-  const { clock: time, ...texts } = given;
+  const { clock: time, ...texts } = transcriptSettings;
   const fresh = await mkdtemp(join(tmpdir(), 'tapedeck-fresh-'));
   const settings = Object.fromEntries(
     Object.entries(texts).map(([name, value]) => [name, value === 'fresh' ? fresh : value]),

@@ -1,4 +1,4 @@
-// Alerts on their way to receivers of every kind; mail.
+// Deliveries of alerts to receivers of every kind; mail.
 import { test } from 'vitest';
 import { alertsLaw } from '../soak/laws/alerts.ts';
 import { note } from '../base/notes.ts';

@@ -1,4 +1,5 @@
-// A restored folder does nothing by itself until it is woken: what waited in the first one is not sent twice.
+// A restored folder does nothing automatically until it is woken: pending deliveries of the first folder are
+// not sent twice.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -48,8 +49,12 @@ test('a restored folder sleeps until it is woken, and one restored awake does no
     const { adminToken } = rules.server.tapedeck.services;
     const headers = { authorization: `Bearer ${adminToken}` };
     const url = `${rules.server.base}/v1/admin/backup`;
-    const made = await fetch(url, { method: 'POST', headers, body: JSON.stringify({ target }) });
-    assert.equal(made.status, 200, await made.text());
+    const response = await fetch(url, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ target }),
+    });
+    assert.equal(response.status, 200, await response.text());
   }
   assert.equal(receiver.heard.length, 1);
   const clock = (): number => firstMs + HOUR_MS;

@@ -1,4 +1,4 @@
-// What a job does while what it needs is away.
+// Jobs whose dependencies are unavailable.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { retryWhileAway } from '../../jobs/run/retryWhileAway.ts';
@@ -6,7 +6,7 @@ import { Unavailable, Failure } from '../../store/base/failure.ts';
 
 const never = new AbortController().signal;
 
-test('a job waits for what is away, but not for ever, and not for what is wrong', async () => {
+test('a job retries while a dependency is unavailable, but not for ever or after an error', async () => {
   let tries = 0;
   const failing = (failure: Failure, times: number) => async (): Promise<string> => {
     tries += 1;
@@ -19,13 +19,13 @@ test('a job waits for what is away, but not for ever, and not for what is wrong'
     retryWhileAway(failing(new Unavailable('it is away'), 9), never, 0),
     /it is away/,
   );
-  assert.equal(tries, 2, 'once more after it was found away, and then it had been so for too long');
+  assert.equal(tries, 2, 'one retry, and then it was unavailable for too long');
   tries = 0;
   await assert.rejects(retryWhileAway(failing(new Failure('Busy', 'wrong'), 1), never), /wrong/);
   assert.equal(tries, 1);
 });
 
-test('a job that is cancelled waits no longer', async () => {
+test('a cancelled job stops waiting', async () => {
   const stop = new AbortController();
   const waiting = retryWhileAway(async () => {
     setImmediate(() => stop.abort());

@@ -1,4 +1,4 @@
-// A cancelled job leaves nothing, whether it waited or ran; its dataset's next job goes on.
+// A cancelled job leaves nothing behind, whether it waited or ran; its dataset's next job continues.
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { test } from 'vitest';
 import { get, load, loaded, read } from '../base/client.ts';
 import { startServer, type TestServer } from '../base/server.ts';
 
-/** Long enough to run while requests come in: about a second. */
+/** Enough rows for a load of about a second, so that requests arrive while it runs. */
 const ROWS = 600_000;
 
 async function submitted(server: TestServer, dataset: string, csv: string): Promise<string> {
@@ -24,7 +24,7 @@ test('a running and a waiting job are cancelled, the one between them is not', a
   const rows = Array.from({ length: ROWS }, (_, at) => `K${at},2020-01-01,${at}`);
   const big = `symbol,date,n\n${rows.join('\n')}\n`;
   const running = await submitted(server, 'C', big);
-  const kept = await submitted(server, 'C', 'symbol,date,n\nKEPT,2020-01-01,1\n');
+  const middleJob = await submitted(server, 'C', 'symbol,date,n\nKEPT,2020-01-01,1\n');
   const waiting = await submitted(server, 'C', 'symbol,date,n\nLEFT,2020-01-01,1\n');
   const first = await job(server, `ingest/${waiting}/cancel`);
   assert.equal(first['success'], true);
@@ -32,12 +32,12 @@ test('a running and a waiting job are cancelled, the one between them is not', a
   assert.equal((await job(server, running))['success'], true);
   const ended = await server.tapedeck.services.runner.ended(running);
   assert.equal(ended.status, 'CANCELLED');
-  await server.tapedeck.services.runner.ended(kept);
+  await server.tapedeck.services.runner.ended(middleJob);
   assert.equal(await read(server, '/data/WS/C?last=9&filter=symbol'), '[{"symbol":"KEPT"}]');
   assert.deepEqual(readdirSync(join(server.folder, 'spool')), []);
   assert.deepEqual(readdirSync(join(server.folder, 'tmp')), []);
   assert.match(
-    String((await job(server, `ingest/${kept}/cancel`))['message']),
+    String((await job(server, `ingest/${middleJob}/cancel`))['message']),
     /has ended in INGESTED/,
   );
 });
@@ -55,14 +55,14 @@ test('loads, renames and deletions of one dataset take turns', async () => {
     answers.map(({ status }) => status),
     [200, 200, 200],
   );
-  // Which came first is open; each load is whole in the dataset that bore its name in its turn.
+  // Their order is not defined; each load is complete in the dataset that had its name at that moment.
   const symbols = async (dataset: string): Promise<readonly string[]> => {
     const answer = await get(server, `/data/WS/${dataset}?last=9&filter=symbol`);
     if (answer.status === 404) return [];
     return ((await answer.json()) as { symbol: string }[]).map(({ symbol }) => symbol);
   };
   assert.deepEqual([...(await symbols('U')), ...(await symbols('T'))].sort(), ['A', 'B', 'C']);
-  const gone = await fetch(at('datasets/WS/U'), { method: 'DELETE' });
-  assert.equal(gone.status, 200);
+  const deletion = await fetch(at('datasets/WS/U'), { method: 'DELETE' });
+  assert.equal(deletion.status, 200);
   assert.equal((await get(server, '/data/WS/U')).status, 404);
 });

@@ -1,4 +1,4 @@
-// Webhooks on the ends of jobs, told to a real receiver: signed, again after a refusal, not lost by a
+// Webhooks about finished jobs, delivered to a real receiver: signed, retried after a refusal, not lost by a
 // restart.
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
@@ -18,7 +18,7 @@ interface Heard {
 interface Receiver extends AsyncDisposable {
   readonly url: string;
   readonly heard: Heard[];
-  /** Statuses of the next answers; then 200. */
+  /** Statuses of the next responses; then 200. */
   readonly statuses: number[];
 }
 
@@ -36,7 +36,7 @@ async function openReceiver(): Promise<Receiver> {
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/told`;
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
   const close = (): Promise<void> => {
     server.closeAllConnections();
     return new Promise((resolve) => server.close(() => resolve()));
@@ -57,7 +57,7 @@ async function post(server: TestServer, path: string, body: string): Promise<num
 const look = (server: TestServer): Promise<number> =>
   server.tapedeck.services.deliveries.deliverDue();
 
-test('an end is told once it is taken, signed, and by what the webhook asks for', async () => {
+test('the end of a job is delivered until it is accepted, signed and filtered by the webhook', async () => {
   await using receiver = await openReceiver();
   let now = Date.UTC(2024, 1, 29, 17);
   const seams = { watch: false, clock: () => now };
@@ -70,7 +70,7 @@ test('an end is told once it is taken, signed, and by what the webhook asks for'
   await post(server, '/data/WS/D?wait=true', 'a,b\n1,2\n');
   const next = await look(server);
   assert.equal(receiver.heard.length, 1);
-  assert.equal(next, now + 10_000, 'it is called again in ten seconds');
+  assert.equal(next, now + 10_000, 'it is retried in ten seconds');
   now = next;
   assert.equal(await look(server), Infinity);
   const [first, second, third] = receiver.heard;
@@ -81,15 +81,15 @@ test('an end is told once it is taken, signed, and by what the webhook asks for'
   const stamp = String(second.headers['svc-timestamp']);
   const signature = createHmac('sha256', SECRET).update(`${stamp}.${second.body}`).digest('hex');
   assert.equal(second.headers['svc-signature'], `sha256=${signature}`);
-  const told = JSON.parse(second.body) as Readonly<Record<string, unknown>>;
-  const shown = ['event', 'workspace', 'datasetId', 'status', 'recordsIngested', 'error'];
+  const payload = JSON.parse(second.body) as Readonly<Record<string, unknown>>;
+  const members = ['event', 'workspace', 'datasetId', 'status', 'recordsIngested', 'error'];
   assert.deepEqual(
-    shown.map((name) => told[name]),
+    members.map((name) => payload[name]),
     ['job', 'WS', 'D', 'INGESTED', 1, null],
   );
 });
 
-test('what is refused for good is given up, and the log says so', async () => {
+test('a permanent refusal ends the retries, and is logged', async () => {
   await using receiver = await openReceiver();
   await using server = await startServer({ settings: SETTINGS, seams: { watch: false } });
   await post(server, '/webhooks/WS', JSON.stringify({ url: receiver.url, name: 'Gone' }));
@@ -102,9 +102,9 @@ test('what is refused for good is given up, and the log says so', async () => {
   assert.match(receiver.heard[0]?.body ?? '', /"status":"ERROR"/);
 });
 
-test('a restart loses none, and a deleted webhook is not told', async () => {
+test('a restart loses no delivery, and a deleted webhook receives none', async () => {
   await using receiver = await openReceiver();
-  const folder = await mkdtemp(join(tmpdir(), 'tapedeck-told-'));
+  const folder = await mkdtemp(join(tmpdir(), 'tapedeck-hook-'));
   try {
     {
       const seams = { watch: false };

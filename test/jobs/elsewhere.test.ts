@@ -1,4 +1,5 @@
-// Loads that are given to another node, whose side is played here (of nodes: store/postgres/loads.test.ts).
+// Loads that are dispatched to another node, which is simulated here (real nodes:
+// store/postgres/loads.test.ts).
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -21,7 +22,7 @@ const stack = new AsyncDisposableStack();
 let path: string;
 let giver: LoadDispatcher;
 const faults: unknown[] = [];
-/** How often it was told that there are more places. */
+/** Notifications about more free slots. */
 let more = 0;
 const server = createServer((socket) => giver.join(socket));
 
@@ -61,7 +62,7 @@ function heardOf(socket: Socket): ToWorker[] {
   return heard;
 }
 
-/** A node that says what it is told to. */
+/** A simulated node that sends the given messages. */
 async function player(): Promise<Player> {
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
   socket.on('error', () => undefined);
@@ -82,15 +83,15 @@ const OUTCOME = {
   notes: [],
 };
 
-interface Asked {
+interface LoadFixture {
   readonly work: LoadWork;
   readonly abort: (reason: unknown) => void;
-  /** What keeps a load, from when it is asked to. */
+  /** Resolves the commit of the load, which begins with `begun`. */
   readonly keeping: PromiseWithResolvers<void>;
   readonly begun: Promise<void>;
 }
 
-function asked(): Asked {
+function createLoad(): LoadFixture {
   const ending = new AbortController();
   const [keeping, begun] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const keep = (): Promise<void> => {
@@ -106,13 +107,16 @@ function asked(): Asked {
     duplicates: 'ignore',
     rejectsMax: 0,
   } as const;
-  const store = { create: () => assert.fail('nothing is made'), commit: keep };
+  const store = { create: () => assert.fail('nothing is created'), commit: keep };
   const work = { load, services, events: silentEvents, store } as unknown as LoadWork;
   return { work, keeping, begun: begun.promise, abort: (reason) => ending.abort(reason) };
 }
 
-/** Gives it to the node once that is free. */
-async function given({ work }: Asked, { heard }: Player): Promise<{ outcome: Promise<unknown> }> {
+/** Dispatches the load to the node once the node is free. */
+async function dispatchLoad(
+  { work }: LoadFixture,
+  { heard }: Player,
+): Promise<{ outcome: Promise<unknown> }> {
   let outcome: Promise<unknown> = Promise.resolve();
   await until(async () => {
     outcome = giver.work(work);
@@ -125,7 +129,7 @@ async function given({ work }: Asked, { heard }: Player): Promise<{ outcome: Pro
 
 const MADE = { edits: [], outcome: OUTCOME } as unknown as PublishedLoad;
 
-test('a node that has not said that it takes loads is no place for one', async () => {
+test('a node that has not announced itself receives no loads', async () => {
   const joined = once(server, 'connection');
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
   await joined;
@@ -133,14 +137,14 @@ test('a node that has not said that it takes loads is no place for one', async (
   socket.write(encodeFrame({ kind: 'hello', node: 'n' } satisfies FromWorker));
   await until(() => giver.slotCount === 1);
   assert.equal(more, 1);
-  await given(asked(), { socket, heard: heardOf(socket), say: () => undefined });
+  await dispatchLoad(createLoad(), { socket, heard: heardOf(socket), say: () => undefined });
 });
 
-test('a node gets one load at a time, with its file, and another one once it is free', async () => {
+test('a node receives one load at a time, with its file, and the next one once it is free', async () => {
   const node = await player();
-  const first = asked();
-  const { outcome } = await given(first, node);
-  assert.equal(await giver.work(asked().work), undefined, 'the next one is for home');
+  const first = createLoad();
+  const { outcome } = await dispatchLoad(first, node);
+  assert.equal(await giver.work(createLoad().work), undefined, 'the next load runs locally');
   const bytes = node.heard.map((message) => (message.kind === 'piece' ? message.bytes.length : 0));
   assert.equal(
     bytes.reduce((sum, length) => sum + length, 0),
@@ -149,75 +153,75 @@ test('a node gets one load at a time, with its file, and another one once it is 
   node.say({ kind: 'ask', ask: 1, question: { of: 'keep', made: MADE } });
   first.keeping.resolve();
   assert.deepEqual(await outcome, OUTCOME);
-  assert.equal(await giver.work(asked().work), undefined, 'it is not free yet');
+  assert.equal(await giver.work(createLoad().work), undefined, 'it is not free yet');
   node.say({ kind: 'free' });
-  const second = await given(asked(), node);
+  const second = await dispatchLoad(createLoad(), node);
   node.socket.destroy();
-  assert.equal(await second.outcome, undefined, 'lost: it is for home');
+  assert.equal(await second.outcome, undefined, 'lost: it runs locally');
   assert.deepEqual([giver.finishedCount, faults], [1, []]);
 });
 
-test('what the file tells ends the load, and what may be of the node does not', async () => {
+test('an error of the file ends the load, and an error of the node does not', async () => {
   const node = await player();
   const rejected = { rejects: [{ line: 2, error: 'no day' }], invalid: 1 };
-  const told = { type: 'InvalidBody', detail: 'no record is valid', rejected } as const;
-  const first = await given(asked(), node);
-  node.say({ kind: 'failed', failure: told });
+  const failure = { type: 'InvalidBody', detail: 'no record is valid', rejected } as const;
+  const first = await dispatchLoad(createLoad(), node);
+  node.say({ kind: 'failed', failure: failure });
   node.say({ kind: 'free' });
   await assert.rejects(first.outcome, (error) => {
     assert.ok(error instanceof RejectedFailure);
     assert.deepEqual(
       [error.detail, error.rejects, error.invalid],
-      [told.detail, rejected.rejects, 1],
+      [failure.detail, rejected.rejects, 1],
     );
     return true;
   });
   assert.deepEqual(faults, []);
   node.heard.length = 0;
-  const second = await given(asked(), node);
+  const second = await dispatchLoad(createLoad(), node);
   node.say({ kind: 'failed', failure: { type: 'DiskFull', detail: 'the disk is full' } });
   assert.equal(await second.outcome, undefined);
   assert.match(String(faults[0]), /n: the disk is full/);
 });
 
-test('a load that is cancelled stops, but for one that is being committed', async () => {
+test('a cancelled load stops, unless it is being committed', async () => {
   const node = await player();
   const reason = new Failure('Conflict', 'the job was cancelled');
-  const cancelled = asked();
-  const { outcome } = await given(cancelled, node);
+  const cancelled = createLoad();
+  const { outcome } = await dispatchLoad(cancelled, node);
   cancelled.abort(reason);
   await assert.rejects(outcome, reason);
   await until(() => node.heard.at(-1)?.kind === 'stop');
-  // What it says of that one meanwhile is heard by nobody.
+  // Later messages about the cancelled load are ignored.
   node.say({ kind: 'ask', ask: 1, question: { of: 'keep', made: MADE } });
   node.say({ kind: 'free' });
   node.heard.length = 0;
-  const kept = asked();
-  const keeping = await given(kept, node);
+  const committingLoad = createLoad();
+  const keeping = await dispatchLoad(committingLoad, node);
   node.say({ kind: 'ask', ask: 1, question: { of: 'keep', made: MADE } });
-  await kept.begun;
-  kept.abort(reason);
+  await committingLoad.begun;
+  committingLoad.abort(reason);
   node.socket.destroy();
-  kept.keeping.resolve();
+  committingLoad.keeping.resolve();
   assert.deepEqual(await keeping.outcome, OUTCOME);
 });
 
 test('a commit that fails fails the load', async () => {
   const node = await player();
-  const first = asked();
-  const { outcome } = await given(first, node);
+  const first = createLoad();
+  const { outcome } = await dispatchLoad(first, node);
   node.say({ kind: 'ask', ask: 1, question: { of: 'keep', made: MADE } });
   await first.begun;
   first.keeping.reject(new Failure('Conflict', 'another one was faster'));
   await assert.rejects(outcome, /another one was faster/);
 });
 
-test('a node that is silent, or is heard and hears nothing, is lost', async () => {
+test('a node that is silent, or does not receive messages, is lost', async () => {
   const silent = await player();
-  assert.equal(await (await given(asked(), silent)).outcome, undefined);
+  assert.equal(await (await dispatchLoad(createLoad(), silent)).outcome, undefined);
   assert.ok(silent.socket.closed || (await once(silent.socket, 'close')));
   const deaf = await player();
-  const { outcome } = await given(asked(), deaf);
+  const { outcome } = await dispatchLoad(createLoad(), deaf);
   const saying = setInterval(() => deaf.say({ kind: 'alive', heard: 1 }), 50);
   assert.equal(await outcome, undefined);
   clearInterval(saying);

@@ -1,4 +1,4 @@
-// A load whose process is killed: once it begins again by itself, then it is nobody's bad request.
+// A load whose process is killed: the first time it is retried automatically, then it is a server error.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,13 +7,13 @@ import { ownProcesses } from '../../store/duckdb/slot.ts';
 import { load } from '../base/client.ts';
 import { startServer } from '../base/server.ts';
 
-/** Its processes are killed as they start. */
+/** Uses processes of its own, which the test kills as they start. */
 const KILLED = { seams: { processes: ownProcesses } };
 
 const rows = Array.from({ length: 400_000 }, (_, at) => `K${at},2024-01-01,${at}`).join('\n');
 const body = `symbol,date,v\n${rows}\n`;
 
-/** Our own children, as Linux tells them. */
+/** Children of a process, as Linux lists them. */
 function childrenOf(pid: number): readonly number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -28,15 +28,15 @@ function childrenOf(pid: number): readonly number[] {
     .map(Number);
 }
 
-/** Kills each new child, as often as is said, while the work runs. */
+/** Kills each new child, up to the given number, while the work runs; returns the number of kills. */
 async function killing(kills: number, work: Promise<Response>): Promise<number> {
-  const known = new Set(childrenOf(process.pid));
+  const seenPids = new Set(childrenOf(process.pid));
   const over = work.then(() => true);
   let killed = 0;
   while (killed < kills) {
-    const [next] = childrenOf(process.pid).filter((pid) => !known.has(pid));
+    const [next] = childrenOf(process.pid).filter((pid) => !seenPids.has(pid));
     if (next !== undefined) {
-      known.add(next);
+      seenPids.add(next);
       await sleep(100);
       process.kill(next, 'SIGKILL');
       killed += 1;
@@ -46,12 +46,12 @@ async function killing(kills: number, work: Promise<Response>): Promise<number> 
   return killed;
 }
 
-/** A load is tried twice, and a process may wait for each try. */
+/** A load is attempted twice, and a process may wait for each attempt. */
 const KILLS_MAX = 6;
 
 const skip = process.platform !== 'linux';
 
-test('a load whose process is killed once is tried again, and is loaded', { skip }, async () => {
+test('a load whose process is killed once is retried and succeeds', { skip }, async () => {
   await using server = await startServer(KILLED);
   const work = load(server, 'ONCE', body);
   assert.equal(await killing(1, work), 1);
@@ -65,7 +65,7 @@ test(
   async () => {
     await using server = await startServer(KILLED);
     const work = load(server, 'TWICE', body);
-    // One that was started ahead may be killed before it is asked for anything: that costs no try.
+    // A process that was started ahead may be killed before its first request: that costs no attempt.
     assert.ok((await killing(KILLS_MAX, work)) >= 2);
     const answer = await work;
     assert.equal(answer.status, 503);

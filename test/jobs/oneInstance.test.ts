@@ -7,7 +7,7 @@ import { createWorkspace } from '../../store/lake/datasetEdits.ts';
 import { load, loaded, send } from '../base/client.ts';
 import { startServer, type TestServer } from '../base/server.ts';
 
-/** Asks the instance of a workspace as its jobs do. */
+/** Runs a statement on the instance of a workspace as its jobs do. */
 async function ask(server: TestServer, workspace: string, statement: string): Promise<unknown> {
   const { lake, temporary } = {
     ...server.tapedeck.services,
@@ -43,7 +43,7 @@ test('loads, pushes and deletes of a workspace share one instance, and a failed 
   });
   assert.equal((await send(server, 'DELETE', '/data/WS/FIRST/A?to=2024-01-01')).status, 200);
   assert.deepEqual(await ask(server, 'WS', MARKED), YES);
-  assert.deepEqual(await ask(server, 'WS2', MARKED), NO, 'another one has its own');
+  assert.deepEqual(await ask(server, 'WS2', MARKED), NO, 'another workspace has its own');
   const damaged = Buffer.concat([Buffer.from('PAR1'), Buffer.alloc(100), Buffer.from('PAR1')]);
   assert.equal((await load(server, 'BAD', damaged)).status, 400);
   assert.deepEqual(await ask(server, 'WS', MARKED), NO, 'the load ran on it');

@@ -1,4 +1,4 @@
-// Published files beside what else happens to a data folder: backups, crashes, limits, files of others.
+// Published files and other events of a data folder: backups, crashes, limits, unrelated files.
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -38,7 +38,7 @@ async function download(server: TestServer): Promise<string> {
 const published = (folder: string): Promise<readonly string[]> =>
   readdir(join(folder, 'published')).catch(() => []);
 
-test('a backup has the published files, and what is restored serves them', async () => {
+test('a backup contains the published files, and a restored folder serves them', async () => {
   const [folder, target, restored] = ['data', 'backup', 'restored'].map((name) => join(root, name));
   assert.ok(folder !== undefined && target !== undefined && restored !== undefined);
   await served(folder, async (server) => {
@@ -51,12 +51,12 @@ test('a backup has the published files, and what is restored serves them', async
     const answer = await fetch(url, { method: 'POST', headers, body });
     assert.equal(answer.status, 200, await answer.text());
   });
-  assert.equal((await published(target)).length, 1, 'the one that has ended is left out');
+  assert.equal((await published(target)).length, 1, 'the replaced one is left out');
   await restoreBackup(target, restored, localDisk);
   await served(restored, async (server) => assert.equal(await download(server), 'kept'));
 });
 
-test('what a crash left goes, what no row names is put aside', async () => {
+test('files of a crash are removed, unknown files are moved aside', async () => {
   const folder = join(root, 'crashed');
   await served(folder, async (server) => {
     await publish(server, 'kept');
@@ -79,7 +79,7 @@ test('what a crash left goes, what no row names is put aside', async () => {
   );
 });
 
-test('files that have ended go, and count as stored until then', async () => {
+test('replaced and withdrawn files are removed, and count as stored until then', async () => {
   let nowMs = Date.parse('2024-02-29T17:00:00Z');
   await using server = await startServer({ seams: { clock: () => nowMs, watch: false } });
   const { publications, storage } = server.tapedeck.services;
@@ -91,15 +91,15 @@ test('files that have ended go, and count as stored until then', async () => {
   await publications.removeExpired();
   assert.equal(await live(), 7);
   assert.equal((await published(server.folder)).length, 1);
-  const told = await send(server, 'DELETE', TYPE);
-  assert.equal(told.status, 200, told.text);
+  const deletion = await send(server, 'DELETE', TYPE);
+  assert.equal(deletion.status, 200, deletion.text);
   nowMs += 180_000;
   await publications.removeExpired();
   assert.equal(await live(), 0);
   assert.equal((await published(server.folder)).length, 0);
 });
 
-test('a file of the source folder is published; nothing outside it is', async () => {
+test('only files of the source folder are published', async () => {
   const sources = join(root, 'sources');
   await mkdir(sources);
   await writeFile(join(sources, 'a.csv'), 'of the folder');
@@ -109,9 +109,9 @@ test('a file of the source folder is published; nothing outside it is', async ()
   const settings = { TAPEDECK_SOURCE_FOLDER: sources };
   await using server = await startServer({ settings });
   await send(server, 'PUT', TYPE, {});
-  const made = (path: string): ReturnType<typeof send> =>
+  const publishPath = (path: string): ReturnType<typeof send> =>
     send(server, 'POST', `${TYPE}/made`, { path });
-  const right = await made('a.csv');
+  const right = await publishPath('a.csv');
   assert.equal(right.status, 200, right.text);
   assert.equal(await download(server), 'of the folder');
   const wrong = [
@@ -125,7 +125,7 @@ test('a file of the source folder is published; nothing outside it is', async ()
     'a\u0000',
   ];
   for (const path of wrong) {
-    const { status, text } = await made(path);
+    const { status, text } = await publishPath(path);
     assert.equal(status, 400, `${path}: ${text}`);
     assert.match(text, /path|leads out|is not there|no file|control/, path);
   }
@@ -155,7 +155,7 @@ test('an export of a version is published in each format', async () => {
   }
 });
 
-test('a file that rots is found, told, not handed out, and healed from a backup', async () => {
+test('a damaged file is found, reported, not served, and healed from a backup', async () => {
   const [folder, target] = ['rotten', 'rotten-backup'].map((name) => join(root, name));
   assert.ok(folder !== undefined && target !== undefined);
   await served(folder, async (server) => {
@@ -165,8 +165,8 @@ test('a file that rots is found, told, not handed out, and healed from a backup'
     const headers = { authorization: `Bearer ${adminToken}` };
     const admin = async (path: string, body: object) => {
       const url = `${server.base}/v1/admin/${path}`;
-      const given = { method: 'POST', headers, body: JSON.stringify(body) };
-      const answer = await fetch(url, given);
+      const options = { method: 'POST', headers, body: JSON.stringify(body) };
+      const answer = await fetch(url, options);
       assert.equal(answer.status, 200, path);
       return await answer.json();
     };
@@ -174,7 +174,7 @@ test('a file that rots is found, told, not handed out, and healed from a backup'
     const [id = ''] = await published(folder);
     const path = join(folder, 'published', id);
     await writeFile(path, `${'x'.repeat(999_999)}y`);
-    // Nobody knows yet: the download breaks off before its end.
+    // The damage is not known yet: the download breaks off before its end.
     await assert.rejects(download(server), /terminated|aborted|500/);
     const url = `${server.base}/v1/files/download/NOTES?token=${server.secret}`;
     const used = async () => (await send(server, 'GET', '/account/usage')).text;
@@ -182,7 +182,7 @@ test('a file that rots is found, told, not handed out, and healed from a backup'
     const answer = await fetch(url);
     assert.equal(answer.status, 500);
     assert.match(await answer.text(), /the published file is damaged/);
-    assert.equal(await used(), before, 'what is not handed out costs nothing');
+    assert.equal(await used(), before, 'a failed download costs nothing');
     const { damaged } = await fileCheck.checkAll();
     assert.deepEqual(
       damaged.map((one) => [one.folder, one.path]),
@@ -196,7 +196,7 @@ test('a file that rots is found, told, not handed out, and healed from a backup'
   });
 });
 
-test('published files are checked in their turns', async () => {
+test('published files are checked in turn', async () => {
   const folder = join(root, 'turns');
   await served(folder, async (server) => {
     for (const text of ['one', 'two', 'three']) {
@@ -216,7 +216,7 @@ test('published files are checked in their turns', async () => {
   });
 });
 
-test('there are only so many types and files', async () => {
+test('the numbers of types and files are limited', async () => {
   await using server = await startServer();
   const { database } = server.tapedeck.services;
   const type = '/file-types/WS/MANY';
@@ -241,7 +241,7 @@ test('there are only so many types and files', async () => {
   const more = await fetch(`${url}&symbol=MORE`, { method: 'POST', body: 'one more' });
   assert.equal(more.status, 400);
   assert.match(await more.text(), /a file type has at most 100000 files/);
-  assert.equal((await published(server.folder)).length, 1, 'nothing of it is left');
+  assert.equal((await published(server.folder)).length, 1, 'no part of it is left');
   await fill('file_type', 'type_id', 999, "'t' || i");
   await sql`UPDATE file_type SET name = type_id WHERE type_id LIKE 't%'`.execute(database);
   const other = await send(server, 'PUT', '/file-types/WS/ONE_MORE', {});

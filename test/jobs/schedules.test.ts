@@ -1,5 +1,5 @@
-// Schedules as their owner sees them: at once, paused while a job runs, no overlap, again after a
-// fault that may pass, and with a clock that is set back.
+// Schedules as their owner sees them: run immediately, paused while a job runs, no overlap, retried after a
+// transient fault, and with a clock that is set back.
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -14,20 +14,20 @@ const SETTINGS = { TAPEDECK_ALLOW_PRIVATE_ADDRESSES: 'on' };
 const START_MS = Date.UTC(2024, 1, 29, 17);
 const CSV = 'symbol,date,price\nAUDI,2024-01-01,10.5\n';
 
-type Told = Readonly<Record<string, unknown>>;
+type JsonObject = Readonly<Record<string, unknown>>;
 
-/** A source whose answers wait, when they are told to, and the faults it begins with. */
+/** A source whose responses can be held back, with the faults that it returns first. */
 async function openSource(faults: number[] = []) {
   let gate = Promise.resolve();
-  let asked = 0;
+  let requestCount = 0;
   const server = createServer((_request, response) => {
-    asked += 1;
+    requestCount += 1;
     void gate.then(() => response.writeHead(faults.shift() ?? 200).end(CSV));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/prices.csv`,
-    asked: () => asked,
+    countRequests: () => requestCount,
     hold: (until: Promise<void>) => {
       gate = until;
     },
@@ -43,28 +43,32 @@ async function ask(
   method: string,
   path: string,
   value?: object,
-): Promise<Told> {
+): Promise<JsonObject> {
   const headers = { authorization: `Bearer ${server.secret}` };
   const body = value === undefined ? {} : { body: JSON.stringify(value) };
   const answer = await fetch(`${server.base}/v1${path}`, { method, headers, ...body });
-  const told = (await answer.json()) as Told;
-  assert.ok(answer.ok || answer.status === 409, JSON.stringify(told));
-  return told;
+  const json = (await answer.json()) as JsonObject;
+  assert.ok(answer.ok || answer.status === 409, JSON.stringify(json));
+  return json;
 }
 
-/** A schedule of a source; its id. */
+/** Creates a schedule of a source; returns its id. */
 async function scheduled(server: TestServer, url: string, more: object = {}): Promise<string> {
   const source = await ask(server, 'POST', '/data-sources/WS', { type: 'HTTP', url });
   const { dataSourceId } = source;
   const plan = { dataSourceId, datasetId: 'PRICES', every: 'hour', ...more };
-  const made = await ask(server, 'POST', '/ingestion-schedules/WS', plan);
-  return String(made['ingestionScheduleId']);
+  const schedule = await ask(server, 'POST', '/ingestion-schedules/WS', plan);
+  return String(schedule['ingestionScheduleId']);
 }
 
-const history = async (server: TestServer, id: string): Promise<readonly Told[]> =>
-  (await ask(server, 'GET', `/ingestion-history/WS/${id}?sort=asc`)) as unknown as readonly Told[];
+const history = async (server: TestServer, id: string): Promise<readonly JsonObject[]> =>
+  (await ask(
+    server,
+    'GET',
+    `/ingestion-history/WS/${id}?sort=asc`,
+  )) as unknown as readonly JsonObject[];
 
-/** Until no job runs. */
+/** Waits until no job runs. */
 async function idle({ tapedeck }: TestServer): Promise<void> {
   const { runner } = tapedeck.services;
   while (runner.load().running + runner.load().waiting > 0) {
@@ -72,7 +76,7 @@ async function idle({ tapedeck }: TestServer): Promise<void> {
   }
 }
 
-test('a job that runs is not overtaken, a pause lets it end, and nothing follows', async () => {
+test('a running job is not overtaken, and a pause lets it end and starts no other', async () => {
   await using source = await openSource();
   let now = START_MS;
   const seams = { watch: false, clock: () => now };
@@ -81,15 +85,15 @@ test('a job that runs is not overtaken, a pause lets it end, and nothing follows
   const released = Promise.withResolvers<void>();
   source.hold(released.promise);
   const id = await scheduled(server, source.url);
-  assert.equal(await scheduler.takeDue(), 1, 'it runs at once');
+  assert.equal(await scheduler.takeDue(), 1, 'it runs immediately');
   assert.equal((await ask(server, 'GET', `/ingestion-schedules/WS/${id}`))['running'], true);
   now += 3 * 3_600_000;
-  assert.equal(await scheduler.takeDue(), 0, 'what is due waits for the job that runs');
+  assert.equal(await scheduler.takeDue(), 0, 'a due run waits for the running job');
   const conflict = await ask(server, 'POST', `/ingestion-schedules/WS/${id}/run`);
   assert.match(String(conflict['message']), /has not ended yet/);
   const plan = { datasetId: 'PRICES', every: 'hour', state: 'PAUSED' };
   const sources = await ask(server, 'GET', '/data-sources/WS');
-  const [{ dataSourceId } = {}] = sources as unknown as readonly Told[];
+  const [{ dataSourceId } = {}] = sources as unknown as readonly JsonObject[];
   await ask(server, 'PUT', `/ingestion-schedules/WS/${id}`, { ...plan, dataSourceId });
   released.resolve();
   await idle(server);
@@ -100,10 +104,10 @@ test('a job that runs is not overtaken, a pause lets it end, and nothing follows
     runs.map(({ status, outcome }) => [outcome, status]),
     [['RUN', 'INGESTED']],
   );
-  assert.equal(source.asked(), 1);
+  assert.equal(source.countRequests(), 1);
 });
 
-test('a fault that may pass is tried again, one that may not is not', async () => {
+test('a transient fault is retried, a permanent one is not', async () => {
   await using source = await openSource([503, 503, 200, 404]);
   let now = START_MS;
   const seams = { watch: false, clock: () => now };
@@ -166,14 +170,14 @@ const metricOf = async (server: TestServer, name: string): Promise<string | unde
   const { base, tapedeck } = server;
   const open = await (await fetch(`${base}/metrics`)).text();
   assert.match(open, /^tapedeck_schedules_failing [01]$/m);
-  assert.ok(!open.includes('PRICES'), 'names are for the operator');
+  assert.ok(!open.includes('PRICES'), 'only the operator sees names');
   const headers = { authorization: `Bearer ${tapedeck.services.adminToken}` };
   const text = await (await fetch(`${base}/metrics`, { headers })).text();
   const place = '\\{workspace="WS",dataset="PRICES",schedule="[^"]*"\\}';
   return new RegExp(`^tapedeck_schedule_${name}${place} (\\S+)$`, 'm').exec(text)?.[1];
 };
 
-test('a schedule that fails is in metrics and status, with its reason, until a run goes well', async () => {
+test('a failing schedule is in metrics and status, with its reason, until a run succeeds', async () => {
   await using source = await openSource([404, 404, 404]);
   const folder = await mkdtemp(join(tmpdir(), 'tapedeck-failing-'));
   let now = START_MS;

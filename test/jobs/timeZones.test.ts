@@ -1,4 +1,4 @@
-// Schedules by the clocks of a time zone, over the changes of clocks.
+// Schedules in the local time of a time zone, across clock changes.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import fc from 'fast-check';
@@ -10,7 +10,7 @@ const times = (cron: string, zone: string, from: string, count: number): readonl
     new Date(ms).toISOString().slice(5, 16),
   );
 
-test('a time of the clock is the same before and after a change of clocks', () => {
+test('a local time is the same before and after a clock change', () => {
   assert.deepEqual(times('30 18 * * *', 'Europe/Berlin', '2026-03-28T00:00:00Z', 3), [
     '03-28T17:30',
     '03-29T16:30',
@@ -22,7 +22,7 @@ test('a time of the clock is the same before and after a change of clocks', () =
   ]);
 });
 
-test('a time that clocks skip runs when they skip it, once', () => {
+test('a local time that is skipped runs once, at the clock change', () => {
   for (const cron of ['30 2 * * *', '0,30 2 * * *', '*/10 2 * * *']) {
     const [first] = times(cron, 'Europe/Berlin', '2026-03-28T12:00:00Z', 1);
     assert.equal(first, '03-29T01:00', cron);
@@ -39,7 +39,7 @@ test('a time that clocks skip runs when they skip it, once', () => {
   ]);
 });
 
-test('a time that clocks show twice runs the first time, once', () => {
+test('a local time that occurs twice runs once, the first time', () => {
   assert.deepEqual(times('30 2 * * *', 'Europe/Berlin', '2026-10-24T12:00:00Z', 2), [
     '10-25T00:30',
     '10-26T01:30',
@@ -55,7 +55,7 @@ test('a time that clocks show twice runs the first time, once', () => {
   ]);
 });
 
-test('every hour and every minute go on through a change of clocks', () => {
+test('hourly and minutely schedules continue through a clock change', () => {
   assert.deepEqual(times('0 * * * *', 'Europe/Berlin', '2026-10-24T23:30:00Z', 4), [
     '10-25T00:00',
     '10-25T01:00',
@@ -74,7 +74,7 @@ test('every hour and every minute go on through a change of clocks', () => {
 
 const ZONES = ['Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'America/Santiago'];
 
-test('runs of every day are one a day of the clocks, in order', () => {
+test('daily schedules run once each local day, in order', () => {
   fc.assert(
     fc.property(
       fc.constantFrom(...ZONES, 'Asia/Kathmandu', 'Pacific/Apia'),
@@ -88,14 +88,14 @@ test('runs of every day are one a day of the clocks, in order', () => {
         for (let count = 0; count < 3; count += 1) {
           const next = nextTime(cron, last, zone);
           assert.ok(next !== undefined && next > last);
-          const shown = new Date(clockTime(zone, next)).toISOString();
-          assert.notEqual(shown.slice(0, 10), day);
-          const at = shown.slice(11, 16);
+          const localTime = new Date(clockTime(zone, next)).toISOString();
+          assert.notEqual(localTime.slice(0, 10), day);
+          const at = localTime.slice(11, 16);
           const named = `${String(hour).padStart(2, '0')}:${String(minute).padStart(2, '0')}`;
-          // Only where clocks skip it, and then later.
+          // It differs only where the clock change skips it; the run is then later.
           if (at !== named)
             assert.ok(clockTime(zone, next) - clockTime(zone, next - 60_000) > 60_000);
-          day = shown.slice(0, 10);
+          day = localTime.slice(0, 10);
           last = next;
         }
       },

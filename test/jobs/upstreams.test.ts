@@ -1,4 +1,5 @@
-// Feeds of others: another Tapedeck's streams, and a WebSocket, whose messages become records as they come.
+// Feeds of other servers: another Tapedeck's streams, and a WebSocket; each message becomes records as it
+// arrives.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -34,7 +35,7 @@ async function ask<T>(server: TestServer, method: string, path: string, body?: o
   return JSON.parse(text) as T;
 }
 
-const made = async (server: TestServer, source: object): Promise<string> =>
+const createSource = async (server: TestServer, source: object): Promise<string> =>
   (await ask<{ dataSourceId: string }>(server, 'POST', '/data-sources/WS', source)).dataSourceId;
 
 const feedOf = async (server: TestServer, id: string): Promise<FeedView['feed']> =>
@@ -45,11 +46,11 @@ const recordsOf = (server: TestServer, query = ''): Promise<readonly object[]> =
 
 interface Way extends AsyncDisposable {
   readonly base: string;
-  /** Breaks what goes over it. */
+  /** Breaks all connections. */
   cut(): void;
 }
 
-/** A connection to a server that can be cut. */
+/** A proxy to a server whose connections can be cut. */
 async function wayTo(base: string): Promise<Way> {
   const { hostname, port: target } = new URL(base);
   const sockets = new Set<Socket>();
@@ -76,7 +77,7 @@ async function wayTo(base: string): Promise<Way> {
   };
 }
 
-test('a stream of another server becomes a dataset here, and goes on after a break', async ({
+test('a stream of another server becomes a local dataset, and resumes after a break', async ({
   server: origin,
 }) => {
   await using server = await startServer({ settings: SETTINGS });
@@ -86,7 +87,7 @@ test('a stream of another server becomes a dataset here, and goes on after a bre
   const url = `${way.base}/v1/stream/WS/P?ids=true`;
   const headers = { authorization: `Bearer ${origin.publishable}` };
   const reading = { columns: { v: 'value' }, constants: { venue: 'theirs' } };
-  const id = await made(server, { type: 'SSE', url, headers, dataset: 'FED', ...reading });
+  const id = await createSource(server, { type: 'SSE', url, headers, dataset: 'FED', ...reading });
   await until(() => origin.tapedeck.services.streams.open.state().open === 1);
   const push = (v: number): Promise<unknown> =>
     ask(origin, 'POST', '/record/WS/P', { symbol: 'A', date: `2024-02-0${v}`, v });
@@ -99,7 +100,7 @@ test('a stream of another server becomes a dataset here, and goes on after a bre
     { symbol: 'A', date: '2024-02-02', value: 2, venue: 'theirs' },
   ]);
   expect(await feedOf(server, id)).toMatchObject({ isRunning: true, records: 2, fault: null });
-  // Cut off, it goes on after the last message that it stored.
+  // After the cut it resumes after the last message that it stored.
   way.cut();
   await push(3);
   await push(4);
@@ -112,9 +113,7 @@ test('a stream of another server becomes a dataset here, and goes on after a bre
   await listener.close();
 });
 
-test('a server that starts again follows its feeds; paused ones wait', async ({
-  server: origin,
-}) => {
+test('a restarted server follows its feeds; paused ones wait', async ({ server: origin }) => {
   await loaded(origin, 'P', CSV, INDEX);
   const url = `${origin.base}/v1/stream/WS/P?token=${origin.publishable}`;
   const open = (): number => origin.tapedeck.services.streams.open.state().open;
@@ -122,8 +121,8 @@ test('a server that starts again follows its feeds; paused ones wait', async ({
   const { folder } = first;
   await loaded(first, 'FED', CSV, INDEX);
   const source = { type: 'SSE', url, dataset: 'FED' };
-  const id = await made(first, source);
-  await made(first, { ...source, state: 'PAUSED' });
+  const id = await createSource(first, source);
+  await createSource(first, { ...source, state: 'PAUSED' });
   await until(() => open() === 1);
   await first.tapedeck.close();
   await until(() => open() === 0);
@@ -134,7 +133,7 @@ test('a server that starts again follows its feeds; paused ones wait', async ({
   expect(await feedOf(again, id)).toBeUndefined();
 });
 
-test('a WebSocket is asked for what is wanted, and odd messages are counted', async () => {
+test('a WebSocket receives the subscription, and odd messages are counted', async () => {
   await using server = await startServer({ settings: SETTINGS });
   await loaded(server, 'FED', 'symbol,date,value\nZ,2023-01-01,9\n', INDEX);
   const heard: string[] = [];
@@ -147,7 +146,7 @@ test('a WebSocket is asked for what is wanted, and odd messages are counted', as
   await once(upstream, 'listening');
   const { port } = upstream.address() as AddressInfo;
   const subscribe = '{"op":"subscribe","symbols":["A"]}';
-  const id = await made(server, {
+  const id = await createSource(server, {
     type: 'WEBSOCKET',
     url: `ws://127.0.0.1:${port}/ticks`,
     dataset: 'FED',
@@ -160,20 +159,22 @@ test('a WebSocket is asked for what is wanted, and odd messages are counted', as
   });
   await until(() => heard.length === 1);
   expect(heard).toEqual([subscribe]);
-  const tell = (text: string): void => sockets.at(-1)?.send(text);
-  tell('{"data":[{"s":"A","date":"2024-01-01","value":1,"noise":"x"}]}');
-  tell('{"event":"heartbeat"}');
-  tell('not JSON');
-  tell('{"data":{"s":"A","date":"2024-01-02","value":2}}');
-  tell('{"data":[{"s":"A","date":"no day","value":3},{"s":"B","date":"2024-01-03","value":4}]}');
+  const sendText = (text: string): void => sockets.at(-1)?.send(text);
+  sendText('{"data":[{"s":"A","date":"2024-01-01","value":1,"noise":"x"}]}');
+  sendText('{"event":"heartbeat"}');
+  sendText('not JSON');
+  sendText('{"data":{"s":"A","date":"2024-01-02","value":2}}');
+  sendText(
+    '{"data":[{"s":"A","date":"no day","value":3},{"s":"B","date":"2024-01-03","value":4}]}',
+  );
   await until(async () => (await feedOf(server, id))?.records === 3);
   const feed = await feedOf(server, id);
   expect([feed?.rejected, feed?.isRunning]).toEqual([2, true]);
   expect(feed?.rejectReason).toContain('date');
-  // It is begun again, and asks again.
+  // After a reconnection it subscribes again.
   sockets.at(-1)?.close();
   await until(() => heard.length === 2);
-  tell('{"data":[{"s":"C","date":"2024-01-04","value":5}]}');
+  sendText('{"data":[{"s":"C","date":"2024-01-04","value":5}]}');
   await until(async () => (await recordsOf(server)).length === 5);
   expect(await recordsOf(server, '&filter=symbol')).toEqual(
     ['Z', 'A', 'A', 'B', 'C'].map((symbol) => ({ symbol })),
@@ -182,11 +183,11 @@ test('a WebSocket is asked for what is wanted, and odd messages are counted', as
   upstream.close();
 });
 
-test('why a feed does not run stands in its source, in the status and in the log', async () => {
+test('the reason why a feed does not run is in its source, in the status and in the log', async () => {
   await using server = await startServer({ settings: SETTINGS });
   await loaded(server, 'FED', CSV, INDEX);
   const url = `${server.base}/v1/status`;
-  const id = await made(server, { name: 'odd', type: 'SSE', url, dataset: 'FED' });
+  const id = await createSource(server, { name: 'odd', type: 'SSE', url, dataset: 'FED' });
   await until(async () => (await feedOf(server, id))?.fault !== null);
   const reason = (await feedOf(server, id))?.fault ?? '';
   expect(reason).toContain('application/json');
@@ -196,7 +197,7 @@ test('why a feed does not run stands in its source, in the status and in the log
   expect(problems.map(({ what }) => what)).toContain(`feed odd of WS does not run: ${reason}`);
 });
 
-test('what can not be followed is refused where it is said', async ({ server }) => {
+test('an invalid feed is refused with the wrong member', async ({ server }) => {
   await loaded(server, 'FED', CSV, INDEX);
   const refused = async (source: object, word: string): Promise<void> => {
     const { status, text } = await send(server, 'POST', '/data-sources/WS', source);
@@ -211,28 +212,34 @@ test('what can not be followed is refused where it is said', async ({ server }) 
   await refused({ ...good, headers: { host: 'x' } }, 'host');
   await refused({ ...good, jsonPath: 'data' }, 'jsonPath');
   await refused({ type: 'SSE', url: good.url }, 'dataset is required');
-  const id = await made(server, { ...good, state: 'PAUSED' });
+  const id = await createSource(server, { ...good, state: 'PAUSED' });
   const schedule = { dataSourceId: id, datasetId: 'FED', every: 'day' };
   const { status, text } = await send(server, 'POST', '/ingestion-schedules/WS', schedule);
   expect([status, text]).toEqual([400, expect.stringContaining('feeds its dataset continuously')]);
 });
 
-test('a look at a feed shows what it tells', async ({ server: origin }) => {
+test('a sample of a feed shows its records', async ({ server: origin }) => {
   await using server = await startServer({ settings: SETTINGS });
   await loaded(origin, 'P', CSV, INDEX);
   await loaded(server, 'FED', CSV, INDEX);
   const url = `${origin.base}/v1/stream/WS/P?keys=A&token=${origin.publishable}`;
   const columns = { v: 'value' };
-  const id = await made(server, { type: 'SSE', url, dataset: 'FED', columns, state: 'PAUSED' });
+  const id = await createSource(server, {
+    type: 'SSE',
+    url,
+    dataset: 'FED',
+    columns,
+    state: 'PAUSED',
+  });
   const rows = await ask(server, 'GET', `/sample-data-source/WS/${id}`);
   expect(rows).toEqual([{ symbol: 'A', date: '2024-01-01', value: 1 }]);
 });
 
-test('a start of this server goes on behind the last event that is stored', async () => {
-  const asked: (string | undefined)[] = [];
+test('a restarted server resumes after the last stored event', async () => {
+  const lastIds: (string | undefined)[] = [];
   const origin = createHttp((request, answer) => {
     const lastId = request.headers['last-event-id'] as string | undefined;
-    asked.push(lastId);
+    lastIds.push(lastId);
     const first = Number(lastId ?? 0) + 1;
     answer.writeHead(200, { 'content-type': 'text/event-stream' });
     for (const n of [first, first + 1]) {
@@ -249,20 +256,20 @@ test('a start of this server goes on behind the last event that is stored', asyn
     {
       await using server = await startServer({ settings: SETTINGS, folder });
       await loaded(server, 'FED', CSV, INDEX);
-      id = await made(server, source);
+      id = await createSource(server, source);
       await until(async () => (await feedOf(server, id))?.records === 2);
     }
     await using server = await startServer({ settings: SETTINGS, folder });
     await until(async () => (await feedOf(server, id))?.records === 2);
-    expect(asked).toEqual([undefined, '2']);
+    expect(lastIds).toEqual([undefined, '2']);
     expect(await recordsOf(server)).toHaveLength(5);
-    // Of another address the number says nothing.
+    // For another address the stored position is not used.
     await ask(server, 'PUT', `/data-sources/WS/${id}`, { ...source, url: `${url}other` });
-    await until(() => asked.length === 3);
-    expect(asked[2]).toBe(undefined);
+    await until(() => lastIds.length === 3);
+    expect(lastIds[2]).toBe(undefined);
     await ask(server, 'DELETE', `/data-sources/WS/${id}`);
-    const kept = server.tapedeck.services.database.selectFrom('feed_position').selectAll();
-    expect(await kept.execute()).toEqual([]);
+    const positions = server.tapedeck.services.database.selectFrom('feed_position').selectAll();
+    expect(await positions.execute()).toEqual([]);
   } finally {
     origin.closeAllConnections();
     origin.close();

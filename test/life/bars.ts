@@ -1,5 +1,5 @@
-// What the dataset of a simulated month must hold: ten bars a day of each key, whose values follow
-// from key and bar until a correction or a deletion says otherwise.
+// The expected records of a simulated month: ten bars a day of each key, whose values follow
+// from key and bar until a correction or a deletion changes them.
 
 export interface Bar {
   readonly symbol: string;
@@ -10,14 +10,14 @@ export interface Bar {
 
 const BARS_A_DAY = 10;
 const DAY_MS = 86_400_000;
-/** Bars stand in the American session, so that a day is the same one in UTC and New York. */
+/** Bars are in the American session, so that a day is the same one in UTC and New York. */
 const FIRST_BAR_MS = 15 * 3_600_000;
 const BAR_MS = 1_800_000;
 
 export class Bars {
   readonly #keys: number;
   readonly #startMs: number;
-  /** The close of a corrected bar; undefined: it was deleted. */
+  /** The close of a corrected bar; undefined for a deleted one. */
   readonly #changed = new Map<string, number | undefined>();
   #days = 0;
   #deleted = 0;
@@ -31,7 +31,7 @@ export class Bars {
     return this.#keys;
   }
 
-  /** Days that were loaded. */
+  /** Number of loaded days. */
   get days(): number {
     return this.#days;
   }
@@ -48,7 +48,7 @@ export class Bars {
     return this.#timeOf(bar).slice(0, 10);
   }
 
-  /** The next day as a file; it counts when `loaded` says so. */
+  /** The next day as a file; it counts once `loaded` is called. */
   nextDay(): string {
     const lines = ['symbol,time,close,volume'];
     for (let slot = 0; slot < BARS_A_DAY; slot += 1) {
@@ -65,7 +65,7 @@ export class Bars {
     this.#days += 1;
   }
 
-  /** A bar as it is to be pushed; it counts when `corrected` says so. */
+  /** A bar to push; it counts once `corrected` is called. */
   correction(key: number, bar: number, close: number): Bar {
     const volume = volumeOf(key, bar);
     return { symbol: symbolOf(key), time: this.#timeOf(bar), close, volume };
@@ -87,7 +87,7 @@ export class Bars {
     }
   }
 
-  /** The newest bars of a key, as a read answers them. */
+  /** The latest bars of a key, as a read returns them. */
   last(key: number, count: number): readonly Bar[] {
     const bars: Bar[] = [];
     for (let bar = this.barsOfKey - 1; bar >= 0 && bars.length < count; bar -= 1) {

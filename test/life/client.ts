@@ -28,36 +28,36 @@ function ask({ door }: Subject, method: string, path: string, body?: string): Pr
   });
 }
 
-async function done(answer: Promise<Answered>, told: string): Promise<number> {
+async function done(answer: Promise<Answered>, context: string): Promise<number> {
   const { status, text, ms } = await answer;
-  assert.equal(status, 200, `${told}: ${text}`);
+  assert.equal(status, 200, `${context}: ${text}`);
   return ms;
 }
 
 const loadPath = (replace: boolean): string =>
   `/data/${DATASET}?wait=true&key=symbol&date=time&duplicateKeyHandling=${replace ? 'replace' : 'ignore'}`;
 
-export const load = (subject: Subject, csv: string, told: string): Promise<number> =>
-  done(ask(subject, 'POST', loadPath(false), csv), told);
+export const load = (subject: Subject, csv: string, context: string): Promise<number> =>
+  done(ask(subject, 'POST', loadPath(false), csv), context);
 
 const pushPath = `/record/${DATASET}?duplicateKeyHandling=replace`;
 
-export const push = (subject: Subject, bar: Bar, told: string): Promise<number> =>
-  done(ask(subject, 'POST', pushPath, JSON.stringify(bar)), told);
+export const push = (subject: Subject, bar: Bar, context: string): Promise<number> =>
+  done(ask(subject, 'POST', pushPath, JSON.stringify(bar)), context);
 
 export const deleteDay = (
   subject: Subject,
   key: number,
   day: string,
-  told: string,
+  context: string,
 ): Promise<number> =>
-  done(ask(subject, 'DELETE', `/data/${DATASET}/${symbolOf(key)}?from=${day}&to=${day}`), told);
+  done(ask(subject, 'DELETE', `/data/${DATASET}/${symbolOf(key)}?from=${day}&to=${day}`), context);
 
-/** Whether a load found room; if not, the disk was full and nothing else. */
+/** True if a load had enough space; if not, the disk was full and nothing else failed. */
 export const loadIfRoom = (subject: Subject, csv: string): Promise<boolean> =>
   foundRoom(ask(subject, 'POST', loadPath(false), csv));
 
-/** The same of a push. */
+/** The same for a push. */
 export const pushIfRoom = (subject: Subject, bar: Bar): Promise<boolean> =>
   foundRoom(ask(subject, 'POST', pushPath, JSON.stringify(bar)));
 
@@ -69,22 +69,26 @@ async function foundRoom(answer: Promise<Answered>): Promise<boolean> {
   return false;
 }
 
-/** Milliseconds of a read of the newest bars of a key, which must be those of the model. */
+/** Milliseconds of a read of the latest bars of a key, which must equal those of the model. */
 export async function readLast(
   { door }: Subject,
   bars: Bars,
   key: number,
   count: number,
-  told: string,
+  context: string,
 ): Promise<number> {
   const path = `/data/${DATASET}/${symbolOf(key)}?last=${count}&token=${door.publishable}`;
   const { status, text, ms } = await send(`${door.base}/v1${path}`, {});
-  assert.equal(status, 200, `${told}: ${text}`);
-  assert.deepEqual(JSON.parse(text), bars.last(key, count), `${told}: last ${count} of key ${key}`);
+  assert.equal(status, 200, `${context}: ${text}`);
+  assert.deepEqual(
+    JSON.parse(text),
+    bars.last(key, count),
+    `${context}: last ${count} of key ${key}`,
+  );
   return ms;
 }
 
-/** The text of a key's newest bars as they were known at a time. */
+/** The text of a key's latest bars as of a time. */
 export async function readAsOf(subject: Subject, key: number, ms: number): Promise<string> {
   const { status, text } = await ask(
     subject,
@@ -95,9 +99,9 @@ export async function readAsOf(subject: Subject, key: number, ms: number): Promi
   return text;
 }
 
-export async function checkCounts(subject: Subject, bars: Bars, told: string): Promise<void> {
+export async function checkCounts(subject: Subject, bars: Bars, context: string): Promise<void> {
   const { status, text } = await ask(subject, 'GET', `/datasets/${DATASET}`);
   assert.equal(status, 200, text);
   const view = JSON.parse(text) as { readonly records: number; readonly keys: number };
-  assert.deepEqual([view.records, view.keys], [bars.count, bars.keys], `${told}: records, keys`);
+  assert.deepEqual([view.records, view.keys], [bars.count, bars.keys], `${context}: records, keys`);
 }

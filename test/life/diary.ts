@@ -1,4 +1,4 @@
-// What is written down at the end of each simulated day, as a table, and the verdict over it.
+// The measurements at the end of each simulated day, as a table, and the verdict on them.
 import { median } from '../../bench/base/measure.ts';
 import {
   type Bound,
@@ -26,7 +26,7 @@ export interface DayEntry {
   readonly reads: ReadonlyMap<number, readonly number[]>;
   readonly pushes: readonly number[];
   readonly loadMs: number;
-  /** Milliseconds of each look of the timers. */
+  /** Milliseconds of each run of the timers. */
   readonly ticks: readonly number[];
   readonly rowsByTable: Readonly<Record<string, number>>;
 }
@@ -53,13 +53,13 @@ const COLUMNS: readonly Column<DayEntry>[] = [
 
 /** Every n-th day and the last one, as Markdown. */
 export function tableOf(entries: readonly DayEntry[], everyDays: number): string {
-  const shown = entries.filter(
+  const shownEntries = entries.filter(
     (entry, at) => at % everyDays === 0 || entry.day === entries.at(-1)?.day,
   );
-  return markdownOf(shown, COLUMNS);
+  return markdownOf(shownEntries, COLUMNS);
 }
 
-/** History still fills up in the first third: what is kept of it is full after five days. */
+/** History still fills up in the first third: its retention is reached after five days. */
 const HISTORY_MOST = 2;
 
 const BOUNDS: readonly Bound<DayEntry>[] = [
@@ -67,7 +67,7 @@ const BOUNDS: readonly Bound<DayEntry>[] = [
   { name: 'files of the lake', of: (one) => one.lakeFiles, most: HISTORY_MOST, counted: true },
   { name: 'versions', of: (one) => one.snapshots, most: HISTORY_MOST, counted: true },
   { name: 'rows of the catalog', of: (one) => one.catalogRows, most: HISTORY_MOST, counted: true },
-  { name: 'heap that is held', of: (one) => one.heapBytes, most: 1.5, counted: false },
+  { name: 'heap in use', of: (one) => one.heapBytes, most: 1.5, counted: false },
   { name: 'memory of the server', of: (one) => one.rssServer, most: 1.5, counted: false },
   { name: 'memory of the tree', of: (one) => one.rssTree, most: 1.5, counted: false },
   { name: 'read of 1', of: (one) => median(readsOf(one, 1)), most: 1.5, counted: false },

@@ -1,6 +1,6 @@
-// A day in the engine, its hours some seconds each: reads, SQL, pushes, loads, deletions, purges, a schedule,
-// a backup now and then, restarts and kills. What each door took is written down hour by hour, and what was
-// acknowledged is there at the end of each of them.
+// A day of mixed load, its hours some seconds each: reads, SQL, pushes, loads, deletions, purges, a schedule,
+// a backup now and then, restarts and kills. The times of each endpoint are recorded every hour, and
+// acknowledged records must exist at the end of each hour.
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
@@ -24,7 +24,7 @@ interface DayHour {
   readonly hour: number;
   readonly happened: string;
   readonly times: Times;
-  /** Over 50 ms, and those in which the server itself was busy. */
+  /** Stalls over 50 ms, and those in which the server itself was busy. */
   readonly stalls: number;
   readonly busy: number;
   readonly rssServer: number;
@@ -44,7 +44,7 @@ export const DAY_COLUMNS: readonly Column<DayHour>[] = [
 ];
 
 export const DAY_BOUNDS: readonly Bound<DayHour>[] = [
-  // Every version is kept for an hour at least, which is longer than this day: files grow by what is loaded.
+  // Every version is kept for an hour at least, which is longer than this day: files grow with each load.
   { name: 'files', of: ({ files }) => files, most: 2, counted: false },
   { name: 'memory of the server', of: (one) => one.rssServer, most: 1.5, counted: false },
   ...DOORS.map((door): Bound<DayHour> => ({
@@ -66,7 +66,7 @@ const KEYS = 100;
 const DAYS = 200;
 const LOADED = 500;
 const CSV = 'symbol,day,v\n';
-/** What a kill may take from the bill: reads of 30 records for a window and as long as it may be late. */
+/** Messages that a kill may remove from the bill: reads of 30 records for a window and its maximum delay. */
 const LOST_MOST = 20_000;
 
 const dayText = (day: number): string =>
@@ -81,9 +81,9 @@ class EngineDay {
   #isOver = false;
   #times = newTimes();
   #lastV = 0;
-  /** Values of a record that may be there: of one that was answered alone. */
+  /** Possible values of a record: a single one if its push was acknowledged. */
   readonly #pushed = new Map<string, readonly number[]>();
-  told = 0;
+  reportedMessages = 0;
   kills = 0;
 
   constructor(root: string, children: ChildProcess[], random: Seeded) {
@@ -118,14 +118,14 @@ class EngineDay {
       );
     }
     const source = JSON.stringify({ type: 'FILE', path: 'f.csv' });
-    const made = await this.#ask('POST', '/data-sources/WS', source, json);
-    const { dataSourceId } = JSON.parse(made) as { readonly dataSourceId: string };
+    const sourceAnswer = await this.#ask('POST', '/data-sources/WS', source, json);
+    const { dataSourceId } = JSON.parse(sourceAnswer) as { readonly dataSourceId: string };
     const columnMapping = { key: 'symbol', date: 'day' };
     const schedule = { dataSourceId, datasetId: 'F', cron: '* * * * *', columnMapping };
     await this.#ask('POST', '/ingestion-schedules/WS', JSON.stringify(schedule), json);
   }
 
-  /** Until it is over. */
+  /** Runs until `over` is called. */
   async live(): Promise<void> {
     const every = async (ms: number, work: () => Promise<unknown>): Promise<void> => {
       while (!this.#isOver) {
@@ -133,7 +133,7 @@ class EngineDay {
         const server = this.#server;
         if (server === undefined) continue;
         await work().catch((error: unknown) => {
-          // Of one that is gone meanwhile nothing is expected.
+          // A server that was stopped meanwhile may fail.
           if (this.#server === server) this.failures.push(String(error));
         });
       }
@@ -158,7 +158,7 @@ class EngineDay {
     this.#isOver = true;
   }
 
-  /** What happens beside, at the beginning of an hour. */
+  /** The additional event at the beginning of an hour. */
   async event(hour: number): Promise<string> {
     if (hour % 8 === 3) {
       await this.#end('SIGTERM');
@@ -191,16 +191,16 @@ class EngineDay {
     const pid = this.#server?.pid ?? 0;
     const times = this.#times;
     this.#times = newTimes();
-    const told = existsSync(this.#stallsPath) ? readFileSync(this.#stallsPath, 'utf8') : '';
+    const stallLog = existsSync(this.#stallsPath) ? readFileSync(this.#stallsPath, 'utf8') : '';
     rmSync(this.#stallsPath, { force: true });
-    const lines = told.split('\n').filter((line) => line !== '');
+    const lines = stallLog.split('\n').filter((line) => line !== '');
     const stalls = lines.length;
     const busy = lines.filter((line) => line === BUSY).length;
     const rss = { rssServer: await treeBytes(pid, false), rssTree: await treeBytes(pid) };
     return { hour, happened, times, stalls, busy, ...rss, files, bytes };
   }
 
-  /** Each of some records has a value that it was given, the last that was acknowledged or one since. */
+  /** Checks that sampled records have the last acknowledged value or a later one. */
   async check(hour: number): Promise<void> {
     const names = [...this.#pushed.keys()];
     for (let at = 0; at < 50 && names.length > 0; at += 1) {
@@ -254,13 +254,13 @@ class EngineDay {
 
   async #ask(method: string, path: string, body?: string, more = {}): Promise<string> {
     const base = this.#server?.base ?? '';
-    const given = body === undefined ? {} : { body };
+    const bodyInit = body === undefined ? {} : { body };
     const answer = await fetch(`${base}/v1${path}`, {
       method,
       headers: { ...headers, ...more },
-      ...given,
+      ...bodyInit,
     });
-    this.told += Number(answer.headers.get('svccloud-messages-used') ?? 0);
+    this.reportedMessages += Number(answer.headers.get('svccloud-messages-used') ?? 0);
     const text = await answer.text();
     if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
     return text;
@@ -279,7 +279,7 @@ export async function engineDay({ hourMs, hours, log, seed }: DayOrder): Promise
   try {
     const day = new EngineDay(root, children, seeded(seed));
     await day.prepare();
-    const before = (await day.charged()) - day.told;
+    const before = (await day.charged()) - day.reportedMessages;
     const living = day.live();
     const entries: DayHour[] = [];
     for (let hour = 1; hour <= hours; hour += 1) {
@@ -297,9 +297,11 @@ export async function engineDay({ hourMs, hours, log, seed }: DayOrder): Promise
     await sleep(1_000);
     const charged = (await day.charged()) - before;
     const notes = [
-      `answers told ${day.told} messages, ${charged} were charged, ${day.kills} kills`,
+      `answers reported ${day.reportedMessages} messages, ${charged} were charged, ${day.kills} kills`,
     ];
-    const isPaid = charged <= day.told + LOST_MOST && day.told - charged <= day.kills * LOST_MOST;
+    const isPaid =
+      charged <= day.reportedMessages + LOST_MOST &&
+      day.reportedMessages - charged <= day.kills * LOST_MOST;
     return { entries, failures: isPaid ? day.failures : [...day.failures, ...notes], notes };
   } finally {
     for (const child of children) child.kill('SIGKILL');

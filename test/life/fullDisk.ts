@@ -6,19 +6,19 @@ import { join } from 'node:path';
 import { folderSize } from './trend.ts';
 
 const MEGABYTE = 1024 ** 2;
-/** Beside what the folder holds: enough for a start, for upkeep, and to be filled at once. */
+/** Space besides the folder's content: enough for a start and for upkeep, and quick to fill. */
 const SPARE_MB = 64;
-/** Left free on a full disk: less than any load takes. */
+/** Left free on a full disk: less than any load needs. */
 const LEFT_BYTES = 200_000;
 
 export interface SmallDisk {
   /** The data folder on it. */
   readonly folder: string;
-  /** What is free when it is full. */
+  /** The free space of the full disk. */
   readonly leftBytes: number;
   fill(): void;
   empty(): void;
-  /** Moves the folder back to where it came from, and takes the disk away. */
+  /** Moves the folder back to its place, and removes the disk. */
   leave(): void;
 }
 

@@ -1,4 +1,4 @@
-// A short life at the counts of continuous integration; `npm run soak month` lives a whole month.
+// A short run at the counts of continuous integration; `npm run soak month` plays a whole month.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { note } from '../base/notes.ts';
@@ -7,10 +7,10 @@ import { tableOf, verdictOf } from './diary.ts';
 import { liveMonth } from './month.ts';
 
 const DAYS = 2;
-/** Files that reads open: fewer than it takes to put them together, each with one of deletes. */
+/** Files that reads open: fewer than the threshold of compaction, each with a file of deletes. */
 const LIVE_FILES_MAX = 64;
 
-test('two days of loads, corrections, upkeep, a full disk: all is as a model has it', async (t) => {
+test('two days of loads, corrections, upkeep, a full disk: all records equal the model', async (t) => {
   const [seed = 1] = seedsOf(t);
   const small = { keys: 40, daysBefore: 3, correctionsADay: 60, deletionsADay: 2, reads: 10 };
   const log = (): void => undefined;

@@ -1,6 +1,6 @@
 // Simulated days of a real server: a load each night, corrections and deletions by day, upkeep as its
-// timers do it, restarts, a kill, a full disk. After each day all is as a plain model has it, and
-// what a long life could make grow is written down.
+// timers run it, restarts, a kill, a full disk. After each day the records equal a plain model, and
+// the values that could grow over time are recorded.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -25,21 +25,21 @@ import { folderSize } from './trend.ts';
 interface MonthOrder {
   readonly days: number;
   readonly keys: number;
-  /** Days that were loaded before the first one. */
+  /** Number of days loaded before the first one. */
   readonly daysBefore: number;
   readonly correctionsADay: number;
   readonly deletionsADay: number;
-  /** Reads of each length at the end of a day. */
+  /** Number of reads of each length at the end of a day. */
   readonly reads: number;
   readonly seed: number;
-  /** How long versions are kept, when not as in `subject.ts`. */
+  /** Retention of versions, if it differs from `subject.ts`. */
   readonly settings?: Readonly<Record<string, string>>;
   readonly log: (entry: DayEntry) => void;
 }
 
 interface MonthReport {
   readonly entries: readonly DayEntry[];
-  /** What could not be done here. */
+  /** Steps that this machine could not run. */
   readonly skipped: readonly string[];
 }
 
@@ -48,15 +48,15 @@ const DAY_MS = 24 * HOUR_MS;
 const LOAD_HOUR = 22;
 const FULL_DISK_HOUR = 12;
 const RESTART_HOUR = 6;
-/** Pushed records are flushed when they are so old. */
+/** Pushed records are flushed at this age. */
 const FLUSH_MS = 15_000;
 const FIRST_DAY_MS = Date.UTC(2025, 11, 1);
 const RESTART_DAYS = 7;
 const LENGTHS = [1, 30, 252] as const;
-/** Versions of so many days are there at least, by the settings of the subject. */
+/** Versions of at least this many days exist, by the settings of the subject. */
 const KEPT_DAYS = 4;
 
-/** What was known at the end of a day, to be asked again later. */
+/** A read at the end of a day, to be repeated later. */
 interface Memory {
   readonly ms: number;
   readonly key: number;
@@ -147,7 +147,7 @@ async function tick({ subject }: Life, { day, ticks }: Day): Promise<void> {
   ticks.push(performance.now() - started);
 }
 
-/** Most corrections are of the last days, some of long ago. */
+/** Most corrections concern the last days, some much earlier ones. */
 function choose({ bars, random, order }: Life): { key: number; bar: number } {
   const key = random.between(0, order.keys - 1);
   const oldest = random.chance(0.8) ? Math.max(0, bars.barsOfKey - 100) : 0;
@@ -186,25 +186,25 @@ async function begin(life: Life, folder: string, ms: number): Promise<void> {
   life.subject = await Subject.start(folder, ms, life.order.settings);
 }
 
-/** Counts and some keys are those of the model; milliseconds of the reads by their length. */
+/** Compares counts and some keys with the model; returns milliseconds of the reads by their length. */
 async function verify(
   { bars, order, random, subject }: Life,
-  told: string,
+  context: string,
   reads = 5,
 ): Promise<ReadonlyMap<number, readonly number[]>> {
-  await checkCounts(subject, bars, told);
+  await checkCounts(subject, bars, context);
   const times = new Map<number, number[]>();
   for (const length of LENGTHS) {
     const some: number[] = [];
     times.set(length, some);
     for (let at = 0; at < reads; at += 1) {
-      some.push(await readLast(subject, bars, random.between(0, order.keys - 1), length, told));
+      some.push(await readLast(subject, bars, random.between(0, order.keys - 1), length, context));
     }
   }
   return times;
 }
 
-/** Some hours on a disk that fills up: reads go on, writes say why, nothing is half there. */
+/** Some hours on a disk that fills up: reads go on, writes fail with the reason, nothing is stored partly. */
 async function fullDisk(life: Life, day: Day): Promise<void> {
   await life.subject.close();
   const disk = moveToSmallDisk(life.folder);
@@ -227,10 +227,10 @@ async function fullDisk(life: Life, day: Day): Promise<void> {
 async function fillUp(life: Life, disk: SmallDisk, day: number): Promise<void> {
   const { bars, random, subject } = life;
   disk.fill();
-  // The loads are of the coming night: were they half there, counts and newest bars would tell.
+  // The loads are of the next night: counts and latest bars would reveal a partial one.
   const csv = bars.nextDay();
   assert.ok(!(await loadIfRoom(subject, csv.padEnd(disk.leftBytes * 2, '\n'))));
-  // A small one ends where even its failure has no room to be written.
+  // A small load ends with too little space even for its failure record.
   if (await loadIfRoom(subject, csv)) bars.loaded();
   await verify(life, `day ${day}, on a full disk`);
   for (let at = 0; at < 20; at += 1) {
@@ -239,7 +239,7 @@ async function fillUp(life: Life, disk: SmallDisk, day: number): Promise<void> {
     if (await pushIfRoom(subject, bars.correction(key, bar, close)))
       bars.corrected(key, bar, close);
   }
-  // Upkeep may fail here, and must not harm.
+  // Upkeep may fail here, but must do no harm.
   await subject.order({ order: 'tick' });
   await verify(life, `day ${day}, after upkeep on a full disk`);
   disk.empty();
@@ -250,7 +250,7 @@ async function fillUp(life: Life, disk: SmallDisk, day: number): Promise<void> {
 async function closeDay(life: Life, day: Day): Promise<DayEntry> {
   const { bars, folder, order, random } = life;
   const endMs = day.startMs + DAY_MS - 1;
-  // A first round warms up: what is measured is not the first read after a commit.
+  // The first round is a warm-up, so that no first read after a commit is measured.
   await verify(life, `end of day ${day.day}`);
   const reads = await verify(life, `end of day ${day.day}`, order.reads);
   const key = random.between(0, order.keys - 1);

@@ -1,5 +1,5 @@
-// One record more than a job may have: the whole load is refused with the sentence that says so, and
-// nothing of it is kept. The smallest file that can show it is read in seconds.
+// One record more than a job may have: the whole load is refused with that reason, and
+// nothing of it is stored. The smallest file of that size is read in seconds.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { get, load, loaded, read } from '../base/client.ts';
@@ -19,9 +19,9 @@ test('a load of 20,000,001 records is refused by its limit, and nothing is store
   const [files, { snapshot }] = [await lakePaths(server), lake];
   for (const dataset of ['KNOWN', 'FRESH']) {
     const refused = await load(server, dataset, body);
-    const told = await refused.text();
-    assert.equal(refused.status, 400, told);
-    assert.match(told, SAYS, dataset);
+    const errorText = await refused.text();
+    assert.equal(refused.status, 400, errorText);
+    assert.match(errorText, SAYS, dataset);
   }
   assert.equal(await read(server, '/data/WS/KNOWN?limit=9'), '[{"v":7}]');
   assert.equal((await get(server, '/data/WS/FRESH')).status, 404);

@@ -1,5 +1,5 @@
-// Loaded into a server before its own code: a line for each time that its event loop stood for over 50 ms
-// after the start, and whether it was busy itself for so long, or waited for a processor.
+// Loaded into a server before its own code: writes a line for each stall of its event loop over 50 ms
+// after the start, and whether the process was busy, or waited for a processor.
 import { appendFileSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
 

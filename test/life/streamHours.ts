@@ -1,6 +1,6 @@
-// Hours of streams, by the clock on the wall: two hundred readers of the synthetic exchange and of a dataset
-// that is pushed to, loaded, deleted from and compacted meanwhile. Now and then a reader goes and another
-// one comes. What could grow is written down, and what was charged is what was read.
+// Hours of streams in real time: two hundred readers of the synthetic exchange and of a dataset
+// with concurrent pushes, loads, deletions and compactions. Now and then a reader disconnects and another
+// one connects. Values that could grow are recorded, and the charged messages must equal the read ones.
 import type { ChildProcess } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { request } from 'node:http';
@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { median, p99, treeBytes } from '../../bench/base/measure.ts';
-import { asked, type Killable, killable } from '../soak/crash/rounds/killable.ts';
+import { fetchText, type Killable, killable } from '../soak/crash/rounds/killable.ts';
 import { type Seeded, seeded } from '../soak/crash/rounds/seeded.ts';
 import { chargedBy } from './bill.ts';
 import { type Bound, both, type Column, folderSize, megabytes } from './trend.ts';
@@ -28,7 +28,7 @@ interface StreamEntry {
 
 interface HoursOrder {
   readonly minutes: number;
-  /** Of one line of the diary. */
+  /** Duration of one line of the diary. */
   readonly stepMinutes: number;
   readonly seed: number;
   readonly log: (entry: StreamEntry) => void;
@@ -62,7 +62,7 @@ export const STREAM_BOUNDS: readonly Bound<StreamEntry>[] = [
 
 const READERS = 200;
 const KEYS = 50;
-/** Of a key, so that most of what is pushed replaces what is there. */
+/** Records of a key: few, so that most pushes replace existing ones. */
 const DAYS = 1_000;
 const FIRST_MS = Date.UTC(2024, 0, 1);
 
@@ -92,7 +92,7 @@ interface Reader {
 
 const END = Buffer.from('\r\n\r\n');
 
-/** Counts messages; `onTime` gets the time that is in one of the dataset's. */
+/** Counts messages; `onTime` gets the time in a message of the dataset. */
 function readerOf(
   { base, publishable }: Killable,
   path: string,
@@ -128,11 +128,11 @@ function readerOf(
   });
 }
 
-/** A stream by chance: of the dataset, or of the exchange. */
+/** A random stream: of the dataset, or of the exchange. */
 function pathOf(random: Seeded, symbols: readonly string[]): string {
   const symbol = symbols[random.between(0, symbols.length - 1)] ?? '';
   const key = `/stream/WS/BEATS?keys=S${random.between(0, KEYS - 1)}`;
-  // One in sixteen hears all of the exchange, one all of the dataset.
+  // One in sixteen reads the whole exchange, one the whole dataset.
   const quote = `/stocksUS1Second?symbols=${symbol}`;
   const last = `/last?symbols=${symbol}&ids=true`;
   const tops = `/tops?symbols=${symbol}&heartbeat=30`;
@@ -186,7 +186,7 @@ class Hours {
     this.#readers.push({ path, reader: await readerOf(this.#server, path, onTime) });
   }
 
-  /** Until it is told to be over: what happens beside. */
+  /** Runs the concurrent writes until `over` is called. */
   async live(): Promise<void> {
     await Promise.all([
       this.#every(PUSH_EVERY_MS, () => this.#push()),
@@ -221,7 +221,7 @@ class Hours {
   async #push(): Promise<void> {
     const records = Array.from({ length: PUSH_RECORDS }, () => this.#record());
     const beganMs = performance.now();
-    await asked(this.#server.base, 'POST', REPLACING, JSON.stringify(records));
+    await fetchText(this.#server.base, 'POST', REPLACING, JSON.stringify(records));
     this.#pushes.push(performance.now() - beganMs);
   }
 
@@ -236,12 +236,12 @@ class Hours {
     const records = Array.from({ length: LOAD_RECORDS }, () => ({ ...this.#record(), at: 0 }));
     const beganMs = performance.now();
     const path = '/data/WS/BEATS?wait=true&duplicateKeyHandling=replace';
-    await asked(this.#server.base, 'POST', path, JSON.stringify(records));
+    await fetchText(this.#server.base, 'POST', path, JSON.stringify(records));
     this.#loads.push(performance.now() - beganMs);
   }
 
   async #delete(): Promise<void> {
-    await asked(
+    await fetchText(
       this.#server.base,
       'DELETE',
       `/data/WS/BEATS/S${this.#random.between(0, KEYS - 1)}`,
@@ -286,11 +286,11 @@ type Symbols = readonly { readonly symbol: string }[];
 async function prepared({ base }: Killable): Promise<Symbols> {
   const admin = async (method: string, path: string, body?: string): Promise<string> => {
     const authorization = `Bearer ${ADMIN}`;
-    const given = body === undefined ? {} : { body };
+    const bodyInit = body === undefined ? {} : { body };
     const answer = await fetch(`${base}/v1${path}`, {
       method,
       headers: { authorization },
-      ...given,
+      ...bodyInit,
     });
     return answer.text();
   };
@@ -298,11 +298,11 @@ async function prepared({ base }: Killable): Promise<Symbols> {
     readonly accountId: string;
   }[];
   await admin('PATCH', `/admin/accounts/${own?.accountId}`, '{"tier":"scale","payAsYouGo":true}');
-  await asked(base, 'POST', '/workspaces', '{"name":"WS"}');
-  await asked(base, 'POST', '/datasets/WS', DATASET);
+  await fetchText(base, 'POST', '/workspaces', '{"name":"WS"}');
+  await fetchText(base, 'POST', '/datasets/WS', DATASET);
   // The exchange is filled while the server answers.
   for (;;) {
-    const symbols = JSON.parse(await asked(base, 'GET', '/ref-data/symbols')) as Symbols;
+    const symbols = JSON.parse(await fetchText(base, 'GET', '/ref-data/symbols')) as Symbols;
     if (symbols.length > 0) return symbols;
     await sleep(1_000);
   }
@@ -332,7 +332,7 @@ export async function streamHours(order: HoursOrder): Promise<HoursReport> {
     const read = hours.messages;
     const charged = (await settled(server, before)) - before;
     const unpaid = `${read} messages were read, ${charged} charged`;
-    // What was on its way to a reader that left is paid for as well.
+    // Messages in flight to a reader that disconnected are charged too.
     const isPaid = charged >= read && charged - read <= read * 0.001 + READERS * 100;
     const failures = isPaid ? hours.failures : [...hours.failures, unpaid];
     return { entries, failures, read, charged };
@@ -343,9 +343,9 @@ export async function streamHours(order: HoursOrder): Promise<HoursReport> {
   }
 }
 
-/** Once no charge comes any more. */
-async function settled(server: Killable, known: number): Promise<number> {
-  for (let charged = known; ;) {
+/** Resolves once no more charges arrive. */
+async function settled(server: Killable, chargedBefore: number): Promise<number> {
+  for (let charged = chargedBefore; ;) {
     await sleep(1_000);
     const now = await chargedBy(server);
     if (now === charged) return now;

@@ -1,6 +1,6 @@
-// The server of a simulated month, in a process of its own: its memory is its own, and it can be
-// killed. Its clock is set, and what its timers would do is done, by orders on stdin, one JSON line
-// each; every order is answered by a line. Arguments: the folder, and the time to begin at.
+// The server of a simulated month, in a process of its own, so that its memory can be measured and it can be
+// killed. Orders on stdin, one JSON line each, set its clock and run the work of its timers; every order
+// is answered by a line. Arguments: the folder, and the start time.
 import { createInterface } from 'node:readline';
 import { FLUSH_AGE_MS, FLUSH_ROWS } from '../../jobs/run/flush.ts';
 import { rollWhenDue } from '../../jobs/upkeep/journalRoll.ts';
@@ -11,12 +11,12 @@ import { startServer } from '../base/server.ts';
 export type SubjectOrder =
   | { readonly order: 'clock'; readonly ms: number }
   | { readonly order: 'tick' }
-  /** Minute by minute, whatever is due, each until it has ended. */
+  /** Runs all due work, minute by minute, each until it has ended. */
   | { readonly order: 'schedules'; readonly fromMs: number; readonly untilMs: number }
   | { readonly order: 'counts' }
   | { readonly order: 'close' };
 
-/** What the catalog holds, and what the server's own heap does. */
+/** Counts of the catalog, and the heap of the server. */
 export interface SubjectCounts {
   readonly snapshots: number;
   readonly files: number;
@@ -27,16 +27,16 @@ export interface SubjectCounts {
 }
 
 const DAY_HOURS = 24;
-/** Short enough that a month meets each of the three kinds of thinning. */
+/** Short enough that a month includes each of the three kinds of thinning. */
 const KEPT = { TAPEDECK_KEEP_ALL: String(DAY_HOURS), TAPEDECK_KEEP_HOURLY: '3' };
 
 const [folder = '', startMs = '0', ...pairs] = process.argv.slice(2);
-const given = Object.fromEntries(pairs.map((pair) => pair.split('=') as [string, string]));
+const extraSettings = Object.fromEntries(pairs.map((pair) => pair.split('=') as [string, string]));
 let offsetMs = Number(startMs) - Date.now();
 
 const server = await startServer({
   folder,
-  settings: { ...KEPT, TAPEDECK_KEEP_DAILY: '5', ...given },
+  settings: { ...KEPT, TAPEDECK_KEEP_DAILY: '5', ...extraSettings },
   seams: { clock: () => Date.now() + offsetMs, watch: false },
 });
 keepModules();
@@ -44,7 +44,7 @@ const { services } = server.tapedeck;
 const { keepAllMs: allMs, keepHourlyMs: hourlyMs, keepDailyMs: dailyMs } = services.settings;
 const upkeep = makeUpkeep({ ...services, keep: { allMs, hourlyMs, dailyMs } });
 
-/** One look of each timer. */
+/** One run of each timer. */
 async function tick(): Promise<void> {
   const { lake, pending, runner } = services;
   await rollWhenDue(services.journal);
@@ -71,7 +71,7 @@ const TABLES = [
 ] as const;
 
 async function counts(): Promise<SubjectCounts> {
-  // What is left after it is held by somebody: only that can tell a leak.
+  // Only memory that is still referenced after a collection can show a leak.
   globalThis.gc?.();
   const { database } = services;
   const rowsByTable: Record<string, number> = {};
@@ -120,10 +120,10 @@ say({ base: server.base, publishable: server.publishable, secret: server.secret 
 const orders = createInterface({ input: process.stdin });
 orders.on('line', (line) => {
   const order = JSON.parse(line) as SubjectOrder;
-  const told = obey(order).then(
+  const reply = obey(order).then(
     (value) => say({ value }),
     (error: unknown) => say({ failed: error instanceof Error ? error.message : String(error) }),
   );
-  if (order.order === 'close') void told.then(() => process.exit(0));
+  if (order.order === 'close') void reply.then(() => process.exit(0));
 });
 orders.on('close', () => process.exit(1));

@@ -1,5 +1,5 @@
-// The driver's side of the subject: started on a folder at a time, given orders, weighed, ended well
-// or killed, and never left behind.
+// The driver of the subject: starts it on a folder at a time, sends orders, measures its memory, closes
+// or kills it, and never leaves it running.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { treeBytes } from '../../bench/base/measure.ts';
@@ -12,7 +12,7 @@ interface Door {
   readonly secret: string;
 }
 
-interface Told {
+interface OrderReply {
   readonly value?: unknown;
   readonly failed?: string;
 }
@@ -54,7 +54,7 @@ export class Subject implements AsyncDisposable {
     return new Subject(child, lines, JSON.parse(first.value) as Door);
   }
 
-  /** Why an order failed; undefined when it was done. */
+  /** The reason why an order failed; undefined on success. */
   async order(order: SubjectOrder): Promise<string | undefined> {
     return (await this.#ask(order)).failed;
   }
@@ -87,11 +87,11 @@ export class Subject implements AsyncDisposable {
     await this.#exited;
   }
 
-  async #ask(order: SubjectOrder): Promise<Told> {
+  async #ask(order: SubjectOrder): Promise<OrderReply> {
     this.#child.stdin?.write(`${JSON.stringify(order)}\n`);
     const line = await this.#lines.next();
     return line.done === true
       ? { failed: 'the subject has gone' }
-      : (JSON.parse(line.value) as Told);
+      : (JSON.parse(line.value) as OrderReply);
   }
 }

@@ -1,9 +1,9 @@
-// What is written down now and then of a long life: as a table, and whether it grew.
+// Periodic measurements of a long run: as a table, and checked for growth.
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { median, p99 } from '../../bench/base/measure.ts';
 
-/** Files of a folder, and their bytes. */
+/** Number of files of a folder, and their bytes. */
 export function folderSize(folder: string): { readonly files: number; readonly bytes: number } {
   let [files, bytes] = [0, 0];
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
@@ -33,9 +33,9 @@ export function markdownOf<Entry>(
 export interface Bound<Entry> {
   readonly name: string;
   readonly of: (entry: Entry) => number;
-  /** The last third may be so many times the first. */
+  /** Maximum ratio of the last third to the first. */
   readonly most: number;
-  /** What is counted is the same on every machine: only that may fail. */
+  /** True for counts, which are the same on every machine: only they may fail. */
   readonly counted: boolean;
 }
 
@@ -45,7 +45,7 @@ export interface Verdict {
   readonly failures: readonly string[];
 }
 
-/** The medians of the last third of the entries against those of the first. */
+/** Compares the medians of the last third of the entries with those of the first. */
 export function trendOf<Entry>(
   entries: readonly Entry[],
   bounds: readonly Bound<Entry>[],
@@ -56,10 +56,12 @@ export function trendOf<Entry>(
     const last = median(entries.slice(-third).map(of));
     const ratio = last / first;
     const line = `${name}: last third / first third ${ratio.toFixed(2)}, at most ${most}`;
-    return { line, counted, kept: ratio <= most };
+    return { line, counted, isWithinBound: ratio <= most };
   });
   return {
-    lines: judged.map(({ line, kept }) => (kept ? line : `${line}: NOT KEPT`)),
-    failures: judged.filter(({ counted, kept }) => counted && !kept).map(({ line }) => line),
+    lines: judged.map(({ line, isWithinBound }) => (isWithinBound ? line : `${line}: EXCEEDED`)),
+    failures: judged
+      .filter(({ counted, isWithinBound }) => counted && !isWithinBound)
+      .map(({ line }) => line),
   };
 }

@@ -1,4 +1,4 @@
-// advanced-stats by hand: a company of four quarters, and one of three.
+// advanced-stats with values by hand: a company with four quarters, and one with three.
 import { expect, test } from 'vitest';
 import { advancedStats } from '../../market/derive/advancedStats.ts';
 import type { Bar } from '../../market/derive/adjust.ts';
@@ -50,7 +50,7 @@ const bar = (date: string, low: number, high: number): Bar => {
 };
 const BARS = [bar('2022-06-01', 1, 99), bar('2023-04-03', 8, 9), bar('2023-10-02', 9, 12)];
 
-test('four quarters that were reported, and the newest balance sheet', () => {
+test('four reported quarters and the latest balance sheet are used', () => {
   const statements = { income: INCOME, balance: BALANCE, cash: CASH };
   expect(advancedStats(STATS, statements, BARS, TODAY)).toEqual({
     ...STATS,
@@ -80,10 +80,10 @@ test('four quarters that were reported, and the newest balance sheet', () => {
   });
 });
 
-test('of three quarters, and without a balance sheet, nothing is made up', () => {
+test('with three quarters and no balance sheet nothing is made up', () => {
   const income = INCOME.slice(2, 5);
-  const found = advancedStats(STATS, { income, balance: [], cash: [] }, [], TODAY);
-  for (const [name, value] of Object.entries(found)) {
+  const stats = advancedStats(STATS, { income, balance: [], cash: [] }, [], TODAY);
+  for (const [name, value] of Object.entries(stats)) {
     const isKnown = Object.hasOwn(STATS, name) || name === 'peHigh' || name === 'peLow';
     if (!isKnown) expect(value, name).toBeNull();
   }

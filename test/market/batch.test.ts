@@ -1,5 +1,5 @@
-// Over a real server: every batch is its single answers, actions that are entered late count from then
-// on, and the official client's methods of prices, unmodified.
+// With a real server: every batch equals its single answers, late corporate actions apply from their load on,
+// and the price methods of the unmodified official client work.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
 import { type Client, iexjs } from '../clients/iexjs.ts';
@@ -7,7 +7,7 @@ import { seeded } from '../soak/crash/rounds/seeded.ts';
 import { seedsOf } from '../base/seeds.ts';
 import { startServer, type TestServer } from '../base/server.ts';
 
-/** Two in the afternoon of a session in New York. */
+/** 14:00 in a session in New York. */
 const NOW_MS = Date.parse('2024-02-29T19:00:00Z');
 
 let server: TestServer;
@@ -69,17 +69,17 @@ test('every batch equals its single answers', async (context) => {
         ...new Set(Array.from({ length: 3 }, () => random.pick(['AAA', 'BBB', 'CCC']))),
       ];
       const query = random.pick(QUERIES);
-      // A little later than before: memory answers some, and others not any more.
+      // A little later than before: some answers are still in memory, others no more.
       nowMs = NOW_MS + at * random.between(0, 120_000);
-      const asked = `types=${types.join()}&symbols=${symbols.join()}&${query}`;
-      const batch = await json(`/stock/market/batch?${asked}`);
+      const parameters = `types=${types.join()}&symbols=${symbols.join()}&${query}`;
+      const batch = await json(`/stock/market/batch?${parameters}`);
       for (const symbol of symbols) {
         for (const type of types) {
           const single = await answered(`/stock/${symbol}/${type}?${own(type, query)}`);
-          const wanted: unknown = JSON.parse(single.text);
+          const expected: unknown = JSON.parse(single.text);
           assert.deepEqual(
             (batch as Record<string, Record<string, unknown>>)[symbol]?.[type],
-            wanted,
+            expected,
             `seed ${seed}: ${symbol} ${type} ${query}`,
           );
         }
@@ -88,17 +88,17 @@ test('every batch equals its single answers', async (context) => {
   }
 });
 
-/** A type alone refuses what it has no use for. */
+/** The parameters of a single type, which refuses those that it does not use. */
 function own(type: string, query: string): string {
   const isChart = type === 'chart' || type === 'historical-prices';
   if (isChart) return query;
   const percent = query.includes('displayPercent') ? 'displayPercent=true' : '';
   if (['quote', 'stats', 'book'].includes(type)) return percent;
-  const kept = query.split('&').filter((part) => /^(?:range|chartLast)=/.test(part));
-  return type === 'intraday-prices' ? kept.join('&') : '';
+  const chartParts = query.split('&').filter((part) => /^(?:range|chartLast)=/.test(part));
+  return type === 'intraday-prices' ? chartParts.join('&') : '';
 }
 
-test('actions that are entered late count from then on, and not before', async () => {
+test('late corporate actions apply from their load on, and not before', async () => {
   nowMs = NOW_MS;
   const path = '/stock/CCC/chart?from=2024-02-26&to=2024-02-26&filter=close,uClose,fClose';
   const before = await answered(path);
@@ -111,14 +111,14 @@ test('actions that are entered late count from then on, and not before', async (
   assert.equal((await answered('/stock/CCC/stats/exDividendDate')).text, '"2024-02-28"');
 });
 
-test('many cold requests of one account at once wait for each other, and are answered', async () => {
+test('concurrent cold requests of one account wait for each other, and are answered', async () => {
   nowMs = NOW_MS;
   const paths = Array.from({ length: 60 }, (_, at) => `/stock/AAA/stats?cache=false&_=${at}`);
   const answers = await Promise.all(paths.map(answered));
   assert.equal(new Set(answers.map(({ text }) => text)).size, 1);
 });
 
-test('what is written is answered at once, whatever was kept', async () => {
+test('a write is visible immediately, despite cached answers', async () => {
   nowMs = NOW_MS;
   assert.equal((await answered('/stock/BBB/price')).text, '15.5');
   const record = '[{"symbol":"BBB","date":"2024-02-29","minute":"13:50","close":17.25}]';
@@ -131,7 +131,7 @@ test('what is written is answered at once, whatever was kept', async () => {
 type Ask = (method: string, options: object) => Promise<unknown>;
 
 /** Methods of the official client, whose base is this server. */
-async function byClient(work: (asked: Ask) => Promise<void>): Promise<void> {
+async function byClient(work: (request: Ask) => Promise<void>): Promise<void> {
   nowMs = NOW_MS;
   iexjs.overrideUrl({ url: `${server.base}/v1/` });
   const client = new iexjs.Client({ api_token: server.publishable, version: 'v1' }) as Client &
@@ -150,14 +150,14 @@ async function byClient(work: (asked: Ask) => Promise<void>): Promise<void> {
 const symbol = 'AAA';
 
 test('the official client: prices of a symbol', () =>
-  byClient(async (asked) => {
-    assert.equal(await asked('price', { symbol }), 14.75);
-    const quote = (await asked('quote', { symbol })) as Record<string, unknown>;
+  byClient(async (request) => {
+    assert.equal(await request('price', { symbol }), 14.75);
+    const quote = (await request('quote', { symbol })) as Record<string, unknown>;
     assert.deepEqual(
       [quote['latestPrice'], quote['previousClose'], quote['change'], quote['marketCap']],
       [14.75, 14, 0.75, 14_750],
     );
-    const chart = (await asked('chart', { symbol, range: '5d' })) as Record<string, unknown>[];
+    const chart = (await request('chart', { symbol, range: '5d' })) as Record<string, unknown>[];
     assert.deepEqual(
       chart.map((row) => [row['date'], row['close'], row['uClose']]),
       [
@@ -166,46 +166,49 @@ test('the official client: prices of a symbol', () =>
         ['2024-02-28', 14, 14],
       ],
     );
-    const minutes = (await asked('intraday', { symbol })) as Record<string, unknown>[];
+    const minutes = (await request('intraday', { symbol })) as Record<string, unknown>[];
     assert.deepEqual(
       minutes.map((row) => [row['minute'], row['marketClose']]),
       [['09:30', 14.5]],
     );
-    const previous = (await asked('previous', { symbol })) as Record<string, unknown>;
+    const previous = (await request('previous', { symbol })) as Record<string, unknown>;
     assert.deepEqual([previous['date'], previous['change']], ['2024-02-28', 1]);
-    const ohlc = (await asked('ohlc', { symbol })) as Record<string, unknown>;
+    const ohlc = (await request('ohlc', { symbol })) as Record<string, unknown>;
     assert.equal(ohlc['high'], 15);
-    const delayed = (await asked('delayedQuote', { symbol })) as Record<string, unknown>;
+    const delayed = (await request('delayedQuote', { symbol })) as Record<string, unknown>;
     assert.equal(delayed['delayedPrice'], 14.5);
-    const book = (await asked('book', { symbol })) as { readonly trades: readonly object[] };
+    const book = (await request('book', { symbol })) as { readonly trades: readonly object[] };
     assert.equal(book.trades.length, 1);
-    const trades = (await asked('largestTrades', { symbol })) as readonly object[];
+    const trades = (await request('largestTrades', { symbol })) as readonly object[];
     assert.equal(trades.length, 1);
   }));
 
 test('the official client: figures, the market and a batch', () =>
-  byClient(async (asked) => {
-    const list = (await asked('list', { list: 'gainers' })) as readonly object[];
+  byClient(async (request) => {
+    const list = (await request('list', { list: 'gainers' })) as readonly object[];
     assert.deepEqual(list.length, 3);
-    const venues = (await asked('volumeByVenue', { symbol })) as readonly Record<string, unknown>[];
+    const venues = (await request('volumeByVenue', { symbol })) as readonly Record<
+      string,
+      unknown
+    >[];
     assert.deepEqual(
       venues.map((row) => [row['venue'], row['volume']]),
       [['XNYS', 100]],
     );
-    const days = (await asked('marketOhlc', {})) as Record<string, unknown>;
+    const days = (await request('marketOhlc', {})) as Record<string, unknown>;
     assert.deepEqual(Object.keys(days).toSorted(), ['AAA', 'BBB', 'CCC']);
-    const volume = (await asked('marketVolume', {})) as readonly Record<string, unknown>[];
+    const volume = (await request('marketVolume', {})) as readonly Record<string, unknown>[];
     assert.deepEqual(
       volume.map((row) => row['mic']),
       ['XNYS'],
     );
     const trading = { type: 'trade', direction: 'next', last: 1, startDate: '20240329' };
-    assert.deepEqual(await asked('calendar', trading), [
+    assert.deepEqual(await request('calendar', trading), [
       { date: '2024-04-01', settlementDate: '2024-04-03' },
     ]);
-    const stats = (await asked('statsBasic', { symbol })) as Record<string, unknown>;
+    const stats = (await request('statsBasic', { symbol })) as Record<string, unknown>;
     assert.equal(stats['week52highSplitAdjustOnly'], 15);
-    const batch = (await asked('batch', {
+    const batch = (await request('batch', {
       symbols: ['AAA', 'BBB'],
       fields: ['price', 'quote'],
     })) as Record<string, Record<string, unknown>>;

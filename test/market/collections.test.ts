@@ -1,4 +1,4 @@
-// A collection of hundreds of companies is answered whole, however little memory a read process has.
+// A collection of hundreds of companies is answered completely, even if a read process has little memory.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
 import { addDays } from '../../query/time/days.ts';
@@ -7,7 +7,7 @@ import { startServer, type TestServer } from '../base/server.ts';
 const NOW_MS = Date.parse('2024-02-29T19:00:00Z');
 const SYMBOLS = Array.from({ length: 300 }, (_, at) => `S${String(at).padStart(3, '0')}`);
 const DAYS = Array.from({ length: 260 }, (_, at) => addDays('2024-02-28', -at));
-/** Those of sessions of 360 minutes. */
+/** Minutes of sessions of 360 minutes. */
 const MINUTES = DAYS.slice(0, 10).flatMap((day) =>
   Array.from({ length: 360 }, (_, at) => {
     const [hour, minute] = [10 + Math.floor(at / 60), at % 60];
@@ -49,7 +49,7 @@ test.each([
   assert.equal(answer.headers.get('svccloud-messages-used'), String(count));
 });
 
-test('a list is as long as lists are, unless more is asked for', async () => {
+test('a list has its default length, unless a request sets another one', async () => {
   const lists = [
     ['collection/list?collectionName=mostactive&', '10'],
     ['list/mostactive?', '20'],

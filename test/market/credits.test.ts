@@ -1,4 +1,4 @@
-// Whom computed answers are credited to: everyone whose data they were made of, and nobody else's.
+// Attribution of computed answers: every source of their data is credited, and no other.
 import assert from 'node:assert/strict';
 import { expect } from 'vitest';
 import { test } from '../base/fixtures.ts';
@@ -33,7 +33,7 @@ const creditOf = async (server: TestServer, path: string): Promise<string | null
   return answer.headers.get('svccloud-attribution');
 };
 
-test('each source of an answer stands in its header once', async ({ server }) => {
+test('each source of an answer is in its header once', async ({ server }) => {
   await filled(server);
   expect(await creditOf(server, '/stock/AAA/company')).toBe('Companies: K%C3%B6ln');
   for (const path of ['/stock/AAA/quote', '/stock/AAA/batch?types=company,previous']) {

@@ -1,4 +1,4 @@
-// Rates of currencies that are told by others: consistent both ways, and along a chain.
+// Cross rates derived from other rates of currencies: consistent in both directions, and along a chain.
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -14,24 +14,27 @@ const rates = fc.dictionary(
 );
 const near = (one: number, other: number): boolean => Math.abs(one / other - 1) < 1e-8;
 
-test('there and back is one, and a third currency is between', (t) => {
+test('a rate times its inverse is one, also by a third currency', (t) => {
   for (const seed of seedsOf(t)) {
     let derived = 0;
-    const holds = (known: Readonly<Record<string, number>>): void => {
+    const holds = (ratesByPair: Readonly<Record<string, number>>): void => {
       const rowOf = (key: string): Row | undefined =>
-        known[key] === undefined
+        ratesByPair[key] === undefined
           ? undefined
-          : { symbol: key, date: '2024-01-02', rate: known[key] };
+          : { symbol: key, date: '2024-01-02', rate: ratesByPair[key] };
       for (const from of NAMES) {
         for (const to of NAMES) {
           const [there, back] = [findRate(from, to, rowOf), findRate(to, from, rowOf)];
           assert.equal(there === undefined, back === undefined);
           if (there === undefined || back === undefined || from === to) continue;
-          // Both ways may have been told, each by itself.
-          const isOne = known[`${from}${to}`] === undefined || known[`${to}${from}`] === undefined;
-          const viaBoth = Object.keys(known).some((key) => known[key.slice(3) + key.slice(0, 3)]);
+          // Both directions may have rates of their own.
+          const isOne =
+            ratesByPair[`${from}${to}`] === undefined || ratesByPair[`${to}${from}`] === undefined;
+          const viaBoth = Object.keys(ratesByPair).some(
+            (key) => ratesByPair[key.slice(3) + key.slice(0, 3)],
+          );
           if (isOne && !viaBoth) assert.ok(near(there.rate * back.rate, 1), `${from} ${to}`);
-          assert.equal(there.isDerived, known[`${from}${to}`] === undefined);
+          assert.equal(there.isDerived, ratesByPair[`${from}${to}`] === undefined);
           if (there.isDerived) derived += 1;
         }
       }
@@ -41,7 +44,7 @@ test('there and back is one, and a third currency is between', (t) => {
   }
 });
 
-test('a day has a rate where all that it is made of has one', () => {
+test('a day has a rate if all of its components have one', () => {
   const rows: Readonly<Record<string, readonly Row[]>> = {
     GBPUSD: [
       { date: '2024-01-02', rate: 1.25 },
@@ -53,7 +56,7 @@ test('a day has a rate where all that it is made of has one', () => {
   expect(days.map(({ date, rate }) => [date, rate])).toEqual([['2024-01-03', 1.95]]);
 });
 
-test('what is a pair', () => {
+test('pairs of currencies are parsed', () => {
   for (const text of ['USDCAD', 'usdcad', ' usd/cad ', 'USD-CAD']) {
     expect(parseCurrencies(text), text).toEqual(['USD', 'CAD']);
   }

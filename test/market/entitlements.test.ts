@@ -1,14 +1,14 @@
-// Who may see what of the market, on every route, to the millisecond: the owner and who was granted at once,
-// others when a feed's delay has passed; restricted and premium inputs only those with the right.
+// Access to market data on every route, to the millisecond: the owner and granted accounts immediately,
+// others when a feed's delay has passed; restricted and premium inputs only accounts with the right.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { startServer, type TestServer } from '../base/server.ts';
 
-/** Two in the afternoon of a session in New York. */
+/** 14:00 in a session in New York. */
 const NOW_MS = Date.parse('2024-02-29T19:00:00Z');
 const DELAY_MS = 15 * 60_000;
 
-/** What happened exactly so long ago; its price is nowhere else. */
+/** The price of an event exactly that long ago; no other record has it. */
 const SECRET = 777.77;
 
 interface World {
@@ -61,7 +61,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.server.close());
 
-/** Every way to data of the feed. `{}` and texts that may tell nothing are answers too. */
+/** Every route to data of the feed. `{}` and texts without data are valid answers too. */
 const ROUTES: readonly string[] = [
   'quote',
   'price',
@@ -116,9 +116,9 @@ const WIDE: readonly string[] = [
 
 describe('a millisecond before its delay has passed', () => {
   for (const route of [...ROUTES, ...POINTS, ...WIDE]) {
-    test(`${route}: nobody else is told`, async () => {
+    test(`${route}: no other account sees it`, async () => {
       nowMs = Date.parse('2024-02-29T18:45:00.000Z') + DELAY_MS - 1;
-      // In memory or not, and whoever asked before.
+      // Cached or not, and after requests of any account.
       for (const token of [world.other, world.owner, world.other]) {
         const answer = await ask(route, token);
         assert.ok([200, 404].includes(answer.status), `${answer.status}: ${answer.text}`);
@@ -128,7 +128,7 @@ describe('a millisecond before its delay has passed', () => {
   }
 });
 
-test('when it has passed, it is told; and to the owner and who was granted before', async () => {
+test('others see it when the delay has passed, the owner and granted accounts before', async () => {
   const at = Date.parse('2024-02-29T18:45:00.000Z');
   for (const [token, ms] of [
     [world.owner, at],
@@ -151,7 +151,7 @@ test('when it has passed, it is told; and to the owner and who was granted befor
   assert.equal(delayed['iexRealtimePrice'], null);
 });
 
-test('what is delayed has no tag: the next answer is another one though nothing was written', async () => {
+test('delayed data have no ETag: the next answer differs although nothing was written', async () => {
   nowMs = NOW_MS;
   const { headers } = await ask('/data/CORE/TRADES/AAA?last=1', world.other);
   assert.equal(headers.get('etag'), null);
@@ -161,7 +161,7 @@ test('what is delayed has no tag: the next answer is another one though nothing 
   );
 });
 
-test('days of a delayed feed are seen when they are over', async () => {
+test('days of a delayed feed are visible when they are over', async () => {
   await change('HISTORICAL_PRICES', { level: 'open', delayMinutes: 15 });
   await load(
     'HISTORICAL_PRICES',
@@ -180,7 +180,7 @@ test('days of a delayed feed are seen when they are over', async () => {
   await change('HISTORICAL_PRICES', { level: 'open' });
 });
 
-test('an input that may not be read is as if it were not there', async () => {
+test('an input without the right to read is treated as missing', async () => {
   nowMs = Date.parse('2024-03-01T05:15:00Z');
   await change('TRADES', { level: 'restricted' });
   await change('QUOTES', { level: 'enterprise' });
@@ -233,7 +233,7 @@ test('options, moods and figures of the exchange follow the access of their inpu
     'SENTIMENT_MINUTES',
     'symbol,date,minute,sentiment\nAAA,2024-02-29,1345,0.1\nAAA,2024-02-29,1344,0.2\n',
   );
-  const routes: readonly (readonly [path: string, told: RegExp])[] = [
+  const routes: readonly (readonly [path: string, pattern: RegExp])[] = [
     ['/stock/AAA/options', /20240315/],
     ['/stock/AAA/options/202403/call', /1\.5/],
     ['/ref-data/options/symbols', /AAA/],
@@ -245,8 +245,9 @@ test('options, moods and figures of the exchange follow the access of their inpu
     ['/stats/historical/daily', /4242/],
     ['/stock/AAA/sentiment/minute', /0\.1/],
   ];
-  for (const [path, told] of routes) assert.match((await ask(path, world.other)).text, told, path);
-  // The minute that ended less than a quarter of an hour ago is not told.
+  for (const [path, pattern] of routes)
+    assert.match((await ask(path, world.other)).text, pattern, path);
+  // The minute that ended less than 15 minutes ago is not shown.
   await change('SENTIMENT_MINUTES', { level: 'open', delayMinutes: 15 });
   const moods = async (token: string): Promise<readonly unknown[]> =>
     JSON.parse((await ask('/stock/AAA/sentiment/minute', token)).text) as readonly unknown[];
@@ -254,9 +255,9 @@ test('options, moods and figures of the exchange follow the access of their inpu
   for (const dataset of ['OPTIONS', 'EXCHANGE_STATS', 'SENTIMENT_MINUTES']) {
     await change(dataset, { level: 'restricted' });
   }
-  for (const [path, told] of routes) {
+  for (const [path, pattern] of routes) {
     assert.equal((await ask(path, world.other)).status, 401, path);
-    assert.match((await ask(path, world.owner)).text, told, path);
+    assert.match((await ask(path, world.owner)).text, pattern, path);
   }
   await change('TRADES', { level: 'restricted' });
   assert.equal((await ask('/stats/intraday', world.other)).status, 401);

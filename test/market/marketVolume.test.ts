@@ -1,11 +1,11 @@
-// The market's volume by venue is that of the whole newest day, however many trades it has.
+// The market's volume by venue covers the whole latest day, with any number of trades.
 import assert from 'node:assert/strict';
 import { expect } from 'vitest';
 import { get } from '../base/client.ts';
 import { test } from '../base/fixtures.ts';
 import { startServer, type TestServer } from '../base/server.ts';
 
-/** Thursday, 29 February 2024, two in the afternoon in New York. */
+/** Thursday, 29 February 2024, 14:00 in New York. */
 const NOW_MS = Date.parse('2024-02-29T19:00:00Z');
 const TRADES = 250_000;
 
@@ -21,13 +21,13 @@ const volumes = async (server: TestServer, query = ''): Promise<readonly object[
   return (await answer.json()) as readonly object[];
 };
 
-test('of more trades than one read gives', async () => {
+test('it counts more trades than one read returns', async () => {
   await using server = await startServer({ seams: { clock: () => NOW_MS } });
   const opened = Date.parse('2024-02-29T05:00:00Z');
   const timeOf = (ms: number): string => new Date(opened + ms).toISOString();
   await load(server, 'TRADES', [
     'symbol,time,tradeId,price,size,venue',
-    // A day before, by the exchange's clock.
+    // One day earlier, in the exchange's time zone.
     `AAA,${timeOf(-1)},before,1,1000000,XNYS`,
     ...Array.from({ length: TRADES }, (_, at) => {
       const venue = at % 5 === 0 ? 'XNAS' : 'XNYS';
@@ -48,7 +48,7 @@ test('of more trades than one read gives', async () => {
   expect(newest).toMatchObject({ lastUpdated: opened + (TRADES - 1) * 100 });
 });
 
-test('of trades without a venue, and as of before', async () => {
+test('it counts trades without a venue, and answers asOf', async () => {
   await using server = await startServer({ seams: { clock: () => NOW_MS } });
   await load(server, 'TRADES', [
     'symbol,time,tradeId,price,size',

@@ -1,4 +1,4 @@
-// Real days and companies, loaded as they are published and asked back as an old client asks.
+// Real days and companies, loaded as published and requested as an old client does.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ const rowsOf = (file: string): Rows =>
   parse(readFileSync(join(DATA, file), 'utf8'), { columns: true }) as Rows;
 
 test.skipIf(!isThere)(
-  'the VIX since 1990: every day, high, low and change of the file',
+  'the VIX since 1990 has every day, high, low and change of the file',
   async () => {
     const rows = rowsOf('vix-daily.csv');
     const lines = rows.map((row) =>
@@ -47,7 +47,7 @@ test.skipIf(!isThere)(
   },
 );
 
-test.skipIf(!isThere)('the members of the S&P 500, with their numbers at the SEC', async () => {
+test.skipIf(!isThere)('the members of the S&P 500 are found by symbol and by CIK', async () => {
   const rows = rowsOf('sp500-constituents.csv');
   const cell = (text = ''): string => `"${text.replaceAll('"', '""')}"`;
   const companies = rows.map((row) =>
@@ -72,7 +72,7 @@ test.skipIf(!isThere)('the members of the S&P 500, with their numbers at the SEC
 });
 
 test.skipIf(!isThere)(
-  'the directories of two exchanges: listed, searched and asked back',
+  'the directories of two exchanges are listed, searched and looked up',
   async () => {
     const cell = (value = ''): string => `"${value.trim().replaceAll('"', '""')}"`;
     const listed = [
@@ -93,9 +93,9 @@ test.skipIf(!isThere)(
     // Shares of another class are spelled in one way in all inputs; letters alone stay as they are.
     const plain = (symbol: string): boolean => /^[A-Z]+$/.test(symbol);
     const bySymbol = new Map(listed.map((one) => [one.symbol.toUpperCase(), one]));
-    const told = new Map(all.map(({ name, symbol }) => [symbol, name]));
+    const nameBySymbol = new Map(all.map(({ name, symbol }) => [symbol, name]));
     for (const [symbol, { name }] of bySymbol) {
-      if (plain(symbol)) assert.equal(told.get(symbol), name.trim(), symbol);
+      if (plain(symbol)) assert.equal(nameBySymbol.get(symbol), name.trim(), symbol);
     }
     const nasdaq = (await ask('/ref-data/exchange/NAS/symbols')) as object[];
     const alone = [...bySymbol.values()].filter(({ exchange }) => exchange === 'NAS');
@@ -110,15 +110,18 @@ test.skipIf(!isThere)(
           symbol.startsWith(fragment.toUpperCase()) ||
           words.every((word) => wordsOf(name).some((own) => own.startsWith(word))),
       );
-      const found = (await ask(`/search/${encodeURIComponent(fragment)}`)) as { symbol: string }[];
-      const symbols = found.map(({ symbol }) => symbol);
+      const results = (await ask(`/search/${encodeURIComponent(fragment)}`)) as {
+        symbol: string;
+      }[];
+      const symbols = results.map(({ symbol }) => symbol);
       assert.equal(symbols.length, Math.min(50, naive.length), fragment);
       const expected = new Set(naive.map(({ symbol }) => symbol));
       assert.ok(
         symbols.every((symbol) => expected.has(symbol)),
         fragment,
       );
-      if (told.has(fragment.toUpperCase())) assert.equal(symbols[0], fragment.toUpperCase());
+      if (nameBySymbol.has(fragment.toUpperCase()))
+        assert.equal(symbols[0], fragment.toUpperCase());
     }
   },
 );

@@ -1,4 +1,4 @@
-// What documents tell of answers: of any rows, and of attributes that nothing tells.
+// The documented shapes of answers: for any rows, and for attributes without data.
 import assert from 'node:assert/strict';
 import { expect, test } from 'vitest';
 import type { Shape } from '../../market/types/shape.ts';
@@ -6,7 +6,7 @@ import { typeShapes } from '../../market/types/shapes.ts';
 import { seedsOf } from '../base/seeds.ts';
 import { shapesLaw } from './laws/shapesLaw.ts';
 
-test('an answer has the shape that is told of it, whatever is known', async (context) => {
+test('an answer has its documented shape, with any data', async (context) => {
   const shapes = await typeShapes();
   for (const seed of seedsOf(context)) {
     const { failures } = shapesLaw({ seed, count: 60, shapes });
@@ -14,13 +14,13 @@ test('an answer has the shape that is told of it, whatever is known', async (con
   }
 });
 
-test('every attribute is of something: one that is null always is declared', async () => {
+test('every attribute has data, or is declared as always null', async () => {
   const shapes = await typeShapes();
-  const untold = [...shapes].flatMap(([name, forms]) =>
+  const nullMembers = [...shapes].flatMap(([name, forms]) =>
     forms.flatMap(({ shape }) => nullsIn(shape).map((member) => `${name}.${member}`)),
   );
   // Beside records of companies, which have them.
-  expect(untold.filter((name) => !name.startsWith('company.'))).toEqual([]);
+  expect(nullMembers.filter((name) => !name.startsWith('company.'))).toEqual([]);
 });
 
 const nullsIn = ({ items, properties = {} }: Shape): readonly string[] => [

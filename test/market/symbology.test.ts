@@ -1,4 +1,4 @@
-// Identifiers: which text may be one, and which symbol it means on a day.
+// Identifiers: valid texts, and the symbol of an identifier on a day.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import {
@@ -20,13 +20,13 @@ const ROWS = [
   { symbol: 'OTHER', validFrom: null, validTo: null, cik: '7203' },
 ];
 
-test('an identifier means the symbol that it is on the day', () => {
+test('an identifier is resolved to its symbol on the day', () => {
   assert.equal(symbolOfId('US5949181045', symbolsById(ROWS, '2024-02-29')), 'NEW');
   assert.equal(symbolOfId('US5949181045', symbolsById(ROWS, '2019-02-28')), 'OLD');
   assert.equal(symbolOfId('US5949181045', symbolsById(ROWS, '2020-12-31')), 'OLD');
 });
 
-test('the number at the SEC, as everyone writes it', () => {
+test('a CIK is found in all common notations', () => {
   const symbols = symbolsById(ROWS, '2024-02-29');
   for (const text of ['789019', '0000789019', 'CIK0000789019']) {
     assert.ok(looksLikeIdentifier(text), text);
@@ -34,11 +34,11 @@ test('the number at the SEC, as everyone writes it', () => {
   }
 });
 
-test('a ticker of digits is that ticker, also if it is the number of another', () => {
+test('a ticker of digits is a ticker, even if it is the CIK of another symbol', () => {
   assert.equal(symbolOfId('7203', symbolsById(ROWS, '2024-02-29')), '7203');
 });
 
-test('tickers as they are written look like no identifier', () => {
+test('common tickers are not mistaken for identifiers', () => {
   for (const ticker of ['AAPL', 'BRK.A', 'BF-B', 'SYNDEX', 'A', 'GOOGL', '']) {
     assert.ok(!looksLikeIdentifier(ticker), ticker);
   }

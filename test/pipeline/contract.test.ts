@@ -1,4 +1,4 @@
-// What the contract of a dataset makes of columns and values that do not fit it, as a person sees it.
+// How the contract of a dataset handles columns and values that do not fit it, as a user sees it.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
 import { findRejects } from '../../store/work/jobs.ts';
@@ -19,7 +19,7 @@ const PROPERTIES = {
   live: { type: 'boolean' },
 };
 
-async function made(id: string, members: object): Promise<void> {
+async function createDataset(id: string, members: object): Promise<void> {
   const columnMapping = { key: 'symbol', date: 'date' };
   const dataset = { datasetId: id, schema: { properties: PROPERTIES }, columnMapping, ...members };
   const url = `${server.base}/v1/datasets/WS?token=${server.secret}`;
@@ -46,8 +46,8 @@ const records = async (id: string): Promise<unknown> =>
 
 const FIRST = 'symbol,date,v,live\nA,2020-01-01,1,true\n';
 
-test('columns: evolve adds what is new, nullable, in the version of its records', async () => {
-  await made('EVOLVED', { schemaContract: { columns: 'evolve' } });
+test('columns: evolve adds new columns, nullable, in the version of its records', async () => {
+  await createDataset('EVOLVED', { schemaContract: { columns: 'evolve' } });
   await loaded(server, 'EVOLVED', FIRST);
   const csv =
     'symbol,date,v,live,close,note,listed\nB,2020-01-02,2,false,1.5,x,2019-01-31\n' +
@@ -71,20 +71,20 @@ test('columns: evolve adds what is new, nullable, in the version of its records'
     await read(server, `/data/WS/EVOLVED/A?asOf=${job.snapshot - 1}`),
     '[{"symbol":"A","date":"2020-01-01","v":1,"live":true}]',
   );
-  // Its own columns are asked again, whatever is stored.
+  // The columns of the file are checked again, independent of the stored records.
   const again = await loaded(server, 'EVOLVED', csv, { duplicateKeyHandling: 'replace' });
   assert.deepEqual([again.recordsIngested, again.recordsDuplicate], [0, 2]);
 });
 
 test('a new column that differs from a property only in case is refused', async () => {
-  await made('CASE', { schemaContract: { columns: 'evolve' } });
+  await createDataset('CASE', { schemaContract: { columns: 'evolve' } });
   const answer = await load(server, 'CASE', 'symbol,date,V\nA,2020-01-01,1\n');
   assert.equal(answer.status, 400);
   assert.match(await answer.text(), /the schema names column V twice/);
 });
 
 test('a late value widens a new column', async () => {
-  await made('LATE', { schemaContract: { columns: 'evolve' } });
+  await createDataset('LATE', { schemaContract: { columns: 'evolve' } });
   const rows = Array.from({ length: 12_000 }, (_, at) => `K${at},2020-01-01,1,true,${at}`);
   const csv = `symbol,date,v,live,extra\n${rows.join('\n')}\nLAST,2020-01-01,1,true,many\n`;
   const job = await loaded(server, 'LATE', csv);
@@ -93,8 +93,8 @@ test('a late value widens a new column', async () => {
   assert.match(await logOf(job.jobId), /extra becomes string: line 12002 has "many", no integer/);
 });
 
-test('types: evolve widens the property and what is stored, never an index', async () => {
-  await made('WIDER', { schemaContract: { types: 'evolve' } });
+test('types: evolve widens the property and its stored values, never an index', async () => {
+  await createDataset('WIDER', { schemaContract: { types: 'evolve' } });
   const before = await loaded(server, 'WIDER', `${FIRST}B,2020-01-01,9007199254740993,false\n`);
   const job = await loaded(server, 'WIDER', 'symbol,date,v\nA,2020-01-02,2.5\nA,nodate,3\n');
   assert.deepEqual([job.recordsIngested, job.recordsInvalid], [1, 1]);
@@ -132,7 +132,7 @@ for (const [type, value, stored] of [
   test(`types: evolve makes a text of a stored ${JSON.stringify(type)} ${value}`, async () => {
     const id = `WORD${Object.values(type).join('_').toUpperCase()}${value.length}`;
     const properties = { ...PROPERTIES, v: type };
-    await made(id, { schemaContract: { types: 'evolve' }, schema: { properties } });
+    await createDataset(id, { schemaContract: { types: 'evolve' }, schema: { properties } });
     await loaded(server, id, `symbol,date,v\nA,2020-01-01,${value}\n`);
     const job = await loaded(server, id, 'symbol,date,v\nB,2020-01-01,word\n');
     assert.deepEqual([job.recordsIngested, job.recordsInvalid], [1, 0]);
@@ -144,8 +144,8 @@ for (const [type, value, stored] of [
   });
 }
 
-test('types: evolve beside records that are known already', async () => {
-  await made('KNOWN', { schemaContract: { types: 'evolve', columns: 'evolve' } });
+test('types: evolve with records that are stored already', async () => {
+  await createDataset('KNOWN', { schemaContract: { types: 'evolve', columns: 'evolve' } });
   await loaded(server, 'KNOWN', `${FIRST}B,2020-01-01,2,false\n`);
   const csv = 'symbol,date,v,more\nA,2020-01-01,1.5,7\nC,2020-01-01,3.5,8\n';
   const job = await loaded(server, 'KNOWN', csv, { duplicates: 'keep-first' });
@@ -158,7 +158,7 @@ test('types: evolve beside records that are known already', async () => {
 });
 
 test('freeze ends the load and names column, value and line', async () => {
-  await made('FROZEN', { schemaContract: { columns: 'freeze', types: 'freeze' } });
+  await createDataset('FROZEN', { schemaContract: { columns: 'freeze', types: 'freeze' } });
   await loaded(server, 'FROZEN', FIRST);
   const cases = [
     [
@@ -173,17 +173,17 @@ test('freeze ends the load and names column, value and line', async () => {
     ['symbol,date,live\nB,2020-01-01,perhaps\n', /line 2 has \\"perhaps\\" for 'live', no boolean/],
     ['symbol,date,v\nB,someday,1\n', /line 2 has \\"someday\\" for 'date', no date/],
   ] as const;
-  for (const [body, says] of cases) {
+  for (const [body, expected] of cases) {
     const answer = await load(server, 'FROZEN', body);
     assert.equal(answer.status, 400, body);
-    assert.match(await answer.text(), says);
+    assert.match(await answer.text(), expected);
   }
   const job = await loaded(server, 'FROZEN', 'symbol,date,v\n,2020-01-02,1\nB,2020-01-02,1\n');
   assert.deepEqual([job.recordsIngested, job.recordsInvalid], [1, 1]);
 });
 
 test('columns: discard_record rejects the records that have a value there', async () => {
-  await made('STRICT', { schemaContract: { columns: 'discard_record' } });
+  await createDataset('STRICT', { schemaContract: { columns: 'discard_record' } });
   const csv = 'symbol,date,v,more\nA,2020-01-01,1,\nB,2020-01-01,2,x\nC,2020-01-01,3,\n';
   const parquet = await parquetOf(
     `SELECT * FROM (VALUES ('A', DATE '2020-01-01', 1, NULL), ('B', DATE '2020-01-01', 2, 'x'),
@@ -203,8 +203,8 @@ test('columns: discard_record rejects the records that have a value there', asyn
   }
 });
 
-test('types: discard_value makes null of what does not fit, but not in an index', async () => {
-  await made('NULLED', { schemaContract: { types: 'discard_value' } });
+test('types: discard_value replaces values that do not fit by null, but not in an index', async () => {
+  await createDataset('NULLED', { schemaContract: { types: 'discard_value' } });
   const csv =
     'symbol,date,v,live\nA,2020-01-01,many,true\nB,2020-01-01,2,perhaps\nC,never,3,true\n' +
     'D,2020-01-01,4.5,false\n';
@@ -223,8 +223,8 @@ test('types: discard_value makes null of what does not fit, but not in an index'
   assert.match(log, /1 values of live did not fit and are null: line 3 has "perhaps"/);
 });
 
-test('a single record is asked for what the contract asks', async () => {
-  await made('PUSHED', { schemaContract: { columns: 'evolve' } });
+test('a single record is checked against the contract', async () => {
+  await createDataset('PUSHED', { schemaContract: { columns: 'evolve' } });
   const url = `${server.base}/v1/record/WS/PUSHED?token=${server.secret}`;
   const body = JSON.stringify({ symbol: 'A', date: '2020-01-01', v: 1, more: 2 });
   const answer = await fetch(url, { method: 'POST', body });

@@ -1,4 +1,4 @@
-// A dry run tells what the load then does, and leaves nothing.
+// A dry run reports the effects of the load, and stores nothing.
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,17 +14,17 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-type Told = Readonly<Record<string, unknown>>;
+type JsonObject = Readonly<Record<string, unknown>>;
 
 async function tried(
   dataset: string,
   body: string | Uint8Array,
   query: Readonly<Record<string, string>> = {},
-): Promise<Told> {
+): Promise<JsonObject> {
   const answer = await load(server, dataset, body, { dryRun: 'true', ...query });
   const text = await answer.text();
   assert.equal(answer.status, 200, text);
-  return JSON.parse(text) as Told;
+  return JSON.parse(text) as JsonObject;
 }
 
 async function change(id: string, members: object): Promise<void> {
@@ -33,38 +33,41 @@ async function change(id: string, members: object): Promise<void> {
   assert.equal(answer.status, 200, await answer.text());
 }
 
-const counts = (told: Told): readonly unknown[] => [
-  told['recordsValidated'],
-  told['recordsIngested'],
-  told['recordsInvalid'],
-  told['recordsQuarantined'],
-  told['recordsDuplicate'],
+const counts = (result: JsonObject): readonly unknown[] => [
+  result['recordsValidated'],
+  result['recordsIngested'],
+  result['recordsInvalid'],
+  result['recordsQuarantined'],
+  result['recordsDuplicate'],
 ];
 
-test('of a dataset that there is not: what it would be', async () => {
+test('of a dataset that does not exist: its schema and mapping', async () => {
   const csv = 'symbol,date,v\nA,2020-01-01,1\nA,2020-01-01,2\nB,2020-01-02,3.5\nC,2020-01-02\n';
   const before = await stored(server);
   const index = { key: 'symbol', date: 'date' };
-  const told = await tried('MADE', csv, index);
+  const preview = await tried('MADE', csv, index);
   assert.deepEqual(await stored(server), before);
   assert.deepEqual(await readdir(join(server.folder, 'spool')), []);
   assert.equal((await get(server, '/data/WS/MADE')).status, 404);
-  assert.deepEqual(counts(told), [3, 2, 1, 0, 1]);
-  assert.deepEqual([told['exists'], told['error'], told['bytes']], [false, null, csv.length]);
-  assert.deepEqual(told['sample'], [
+  assert.deepEqual(counts(preview), [3, 2, 1, 0, 1]);
+  assert.deepEqual(
+    [preview['exists'], preview['error'], preview['bytes']],
+    [false, null, csv.length],
+  );
+  assert.deepEqual(preview['sample'], [
     { symbol: 'A', date: '2020-01-01', v: 2 },
     { symbol: 'B', date: '2020-01-02', v: 3.5 },
   ]);
-  assert.deepEqual(told['invalidRecords'], [
+  assert.deepEqual(preview['invalidRecords'], [
     { line: 5, error: 'validation failed: Expected Number of Columns: 3 Found: 2' },
   ]);
   const job = await loaded(server, 'MADE', csv, index);
-  assert.deepEqual(counts(job as unknown as Told), counts(told));
+  assert.deepEqual(counts(job as unknown as JsonObject), counts(preview));
   const view = await fetch(`${server.base}/v1/datasets/WS/MADE?token=${server.secret}`);
-  const { columnMapping, schema } = (await view.json()) as Told;
-  assert.deepEqual([told['schema'], told['columnMapping']], [schema, columnMapping]);
+  const { columnMapping, schema } = (await view.json()) as JsonObject;
+  assert.deepEqual([preview['schema'], preview['columnMapping']], [schema, columnMapping]);
   const table = await tableOf('MADE');
-  assert.equal(told['storageBytes'], table?.bytes);
+  assert.equal(preview['storageBytes'], table?.bytes);
 });
 
 async function tableOf(id: string): Promise<{ readonly bytes: number } | undefined> {
@@ -72,7 +75,7 @@ async function tableOf(id: string): Promise<{ readonly bytes: number } | undefin
   return lake.table(lake.directory.dataset('WS', id)?.tableId ?? 0);
 }
 
-test('of a contract and expectations: changes of the schema, what is kept aside, duplicates', async () => {
+test('of a contract and expectations: changes of the schema, quarantine, duplicates', async () => {
   const index = { key: 'symbol', date: 'date' };
   await loaded(server, 'GROWN', 'symbol,date,v\nA,2020-01-01,1\nB,2020-01-01,1\n', index);
   await change('GROWN', {
@@ -86,15 +89,15 @@ test('of a contract and expectations: changes of the schema, what is kept aside,
   );
   const before = await stored(server);
   for (const body of [csv, parquet]) {
-    const told = await tried('GROWN', body, { duplicates: 'keep-first' });
-    assert.deepEqual(counts(told), [2, 1, 0, 1, 1]);
-    assert.deepEqual(told['schemaChanges'], {
+    const preview = await tried('GROWN', body, { duplicates: 'keep-first' });
+    assert.deepEqual(counts(preview), [2, 1, 0, 1, 1]);
+    assert.deepEqual(preview['schemaChanges'], {
       added: { more: { type: 'string' } },
       widened: { v: { type: 'number' } },
       leftOut: [],
     });
-    assert.deepEqual(told['sample'], [{ symbol: 'C', date: '2020-01-01', v: 2.5, more: 'y' }]);
-    assert.deepEqual(told['quarantinedRecords'], [
+    assert.deepEqual(preview['sample'], [{ symbol: 'C', date: '2020-01-01', v: 2.5, more: 'y' }]);
+    assert.deepEqual(preview['quarantinedRecords'], [
       {
         line: body === csv ? 4 : 3,
         rule: 'v at least 0',
@@ -108,10 +111,10 @@ test('of a contract and expectations: changes of the schema, what is kept aside,
   assert.deepEqual(counts(whole), [2, 2, 0, 1, 0]);
   assert.deepEqual(await stored(server), before);
   const job = await loaded(server, 'GROWN', csv, { duplicateKeyHandling: 'replace' });
-  assert.deepEqual(counts(job as unknown as Told), counts(replaced));
+  assert.deepEqual(counts(job as unknown as JsonObject), counts(replaced));
 });
 
-test('of a load that would end in ERROR: why', async () => {
+test('of a load that would end in ERROR: the reason', async () => {
   await loaded(server, 'ENDS', 'symbol,date,v\nA,2020-01-01,1\n');
   const csv = 'symbol,date,v\nB,2020-01-01,x\nC,2020-01-01,2\n';
   const limited = await tried('ENDS', csv, { maximumValidationErrors: '0' });

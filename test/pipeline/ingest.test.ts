@@ -1,4 +1,4 @@
-// What a person sees of an ingestion: schema, counts, rejected records, duplicates.
+// An ingestion as a user sees it: schema, counts, rejected records, duplicates.
 import assert from 'node:assert/strict';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, test } from 'vitest';
@@ -60,7 +60,7 @@ test('a line break inside quotes is part of its cell, in the first record too', 
   assert.match(await read(server, '/data/WS/BREAKS/A'), /"note":"two\\nlines"/);
 });
 
-test('records that do not fit a known schema are rejected with line and reason', async () => {
+test('records that do not fit an existing schema are rejected with line and reason', async () => {
   await loaded(server, 'STRICT', 'symbol,date,price\nA,2020-01-01,1\n', INDEX);
   const csv =
     'symbol,date,price\n' +
@@ -117,11 +117,11 @@ test('a record over 64 KB is rejected by its line, in every format; one below it
   for (const [kind, body] of Object.entries(bodies)) {
     for (const fresh of [true, false]) {
       const job = await loaded(server, `LARGE_${kind}`, body, { key: 'symbol' });
-      const told = `${kind}, ${fresh ? 'first' : 'second'} load`;
-      assert.deepEqual([job.recordsValidated, job.recordsInvalid], [2, 1], told);
+      const loadName = `${kind}, ${fresh ? 'first' : 'second'} load`;
+      assert.deepEqual([job.recordsValidated, job.recordsInvalid], [2, 1], loadName);
       const line = kind === 'csv' ? 3 : 2;
       const reason = 'validation failed: should have at most 65536 bytes';
-      assert.deepEqual(await rejectsOf(job.jobId), [`${line}: ${reason}`], told);
+      assert.deepEqual(await rejectsOf(job.jobId), [`${line}: ${reason}`], loadName);
     }
   }
 });
@@ -208,7 +208,7 @@ test('JSON lines that are no records are rejected with line and reason', async (
   ]);
 });
 
-test('digits spell a date where one is wanted', async () => {
+test('digits spell a date where a date is expected', async () => {
   const csv = 'symbol,date,volume\nA,20200131,20200131\nA,20200229,20200229\n';
   await loaded(server, 'DIGITS', csv);
   assert.equal(
@@ -237,8 +237,8 @@ test('digits spell a date where one is wanted', async () => {
 });
 
 test('no value is rounded, cut or shifted to fit', async () => {
-  const known = 'symbol,date,n,at\nA,2020-01-01,1,2020-01-01T00:00:00Z\n';
-  await loaded(server, 'EXACT', known);
+  const initialCsv = 'symbol,date,n,at\nA,2020-01-01,1,2020-01-01T00:00:00Z\n';
+  await loaded(server, 'EXACT', initialCsv);
   const csv =
     'symbol,date,n,at\n' +
     'B,2020-01-02,12.75,2020-01-01T00:00:00Z\n' +

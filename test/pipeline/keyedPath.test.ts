@@ -1,4 +1,4 @@
-// Names of members that become properties: a path that takes them along, and what it may meet.
+// Names of members that become properties: a path that collects them, and its special cases.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
 import { load, loaded, read } from '../base/client.ts';
@@ -27,8 +27,9 @@ test('each name on the way is a property of the records below it', async () => {
   const mapping = { key: 'concept', date: 'end', jsonPath: FACTS };
   const { recordsIngested } = await loaded(server, 'KEYED', body, mapping);
   assert.equal(recordsIngested, 2);
-  const told = '{"taxonomy":"gaap","concept":"Assets","unit":"USD","end":"2024-12-31","val":10}';
-  assert.equal(await read(server, '/data/WS/KEYED/Assets'), `[${told}]`);
+  const expectedRecord =
+    '{"taxonomy":"gaap","concept":"Assets","unit":"USD","end":"2024-12-31","val":10}';
+  assert.equal(await read(server, '/data/WS/KEYED/Assets'), `[${expectedRecord}]`);
   assert.match(await read(server, '/data/WS/KEYED?limit=9'), /"E\\"P\\nS","unit":"USD\/shares"/);
 });
 
@@ -44,23 +45,23 @@ test('members may be the records themselves', async () => {
   assert.equal(await read(server, '/data/WS/ROWS/BBB'), '[{"row":"1","ticker":"BBB","cik":2}]');
 });
 
-test('what is no object is rejected by its place', async () => {
+test('values that are no objects are rejected with their place', async () => {
   const body = document({
     a: { A: { units: { u: [{ end: '2024-01-01', val: 1 }, 3, null, []] } } },
   });
-  const said = { key: 'concept', date: 'end', jsonPath: FACTS };
-  const { recordsIngested, recordsInvalid } = await loaded(server, 'MIXED', body, said);
+  const columnMapping = { key: 'concept', date: 'end', jsonPath: FACTS };
+  const { recordsIngested, recordsInvalid } = await loaded(server, 'MIXED', body, columnMapping);
   assert.deepEqual([recordsIngested, recordsInvalid], [1, 3]);
 });
 
-test('paths that lead nowhere, names that are taken and misspelled steps are told', async () => {
+test('paths without a value, names in use and misspelled steps are reported', async () => {
   const fault = async (body: string, jsonPath: string): Promise<string> =>
     (await load(server, 'FAULT', body, { jsonPath })).text();
   assert.match(await fault(document({}), FACTS), /nothing is at \$\.facts\.\{taxonomy\}/);
   assert.match(await fault(document({ a: { A: { units: {} } } }), FACTS), /nothing is at/);
-  const taken = document({ a: { A: { units: { u: [{ unit: 'x', val: 1 }] } } } });
+  const conflictingBody = document({ a: { A: { units: { u: [{ unit: 'x', val: 1 }] } } } });
   assert.match(
-    await fault(taken, FACTS),
+    await fault(conflictingBody, FACTS),
     /have a member unit already; pass jsonPath=\$\.facts\S*\.units\.\{unit_\}\[\*\] /,
   );
   assert.match(await fault('[1]', '$.{a}.{a}'), /must not give one name to two steps/);
@@ -77,8 +78,11 @@ test('fifty thousand names are records, long ones that would fill a disk are ref
       { units: { USD: [{ end: '2024-01-01', val: at }] } },
     ]),
   );
-  const said = { key: 'concept', date: 'end', jsonPath: FACTS };
-  assert.equal((await loaded(server, 'MANY', document({ a: many }), said)).recordsIngested, 50_000);
+  const columnMapping = { key: 'concept', date: 'end', jsonPath: FACTS };
+  assert.equal(
+    (await loaded(server, 'MANY', document({ a: many }), columnMapping)).recordsIngested,
+    50_000,
+  );
   const long = {
     ['x'.repeat(20_000)]: { units: { u: Array.from({ length: 60_000 }, () => ({})) } },
   };

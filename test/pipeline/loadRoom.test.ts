@@ -1,4 +1,5 @@
-// What a load takes beside V8's heap: it collects everything after so many bytes of it, whoever waits.
+// The memory of a load outside V8's heap: above a number of its bytes V8 collects everything, and all
+// callers wait.
 import assert from 'node:assert/strict';
 import { getHeapStatistics } from 'node:v8';
 import { test } from 'vitest';
@@ -6,12 +7,12 @@ import { loaded } from '../base/client.ts';
 import { startServer } from '../base/server.ts';
 
 const LOADS = 20;
-/** Of one; pieces of files that were as large as a large file's took 2,000 kB, whatever came. */
+/** For one load. With pieces of the size for large files every load, even a small one, took 2,000 kB. */
 const MOST_BYTES = 300_000;
 
-const taken = (): number => getHeapStatistics().external_memory;
+const readExternalMemory = (): number => getHeapStatistics().external_memory;
 
-test('a load of few bytes takes little room beside the heap', async () => {
+test('a load of few bytes takes little memory outside the heap', async () => {
   await using server = await startServer({ seams: { watch: false } });
   const mapping = { key: 'symbol', date: 'date' };
   const one = (at: number): Promise<unknown> =>
@@ -19,10 +20,10 @@ test('a load of few bytes takes little room beside the heap', async () => {
   await one(0);
   let bytes = 0;
   for (let at = 1; at <= LOADS; at += 1) {
-    const before = taken();
+    const before = readExternalMemory();
     await one(at % 20);
-    // Where V8 collected meanwhile there is less than before.
-    bytes += Math.max(0, taken() - before);
+    // If V8 collected in the meantime, the value is less than before.
+    bytes += Math.max(0, readExternalMemory() - before);
   }
   const each = Math.round(bytes / LOADS);
   assert.ok(each < MOST_BYTES, `${each} bytes for each load`);

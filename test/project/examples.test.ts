@@ -1,4 +1,4 @@
-// The programs of examples/ run as their readers start them, one after the other against one server.
+// The programs of examples/ run as readers start them, one after the other with one server.
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -59,7 +59,7 @@ test('webApp.mjs serves prices and a chart without its token', async () => {
   }
 });
 
-test('agent.mjs calls tools and reads what they cost', async () => {
+test('agent.mjs calls tools and reads their cost', async () => {
   const text = await output(process.execPath, [join(EXAMPLES, 'agent.mjs')], server.publishable);
   assert.match(text, /search_datasets: [\s\S]*PRICES/);
   assert.match(text, /ACME,103\.9\nBOLT,20\.8/);

@@ -236,7 +236,7 @@ test('both clock changes move the instants, not the hours', () => {
   }
 });
 
-test('the session after and before a day passes over what is closed', () => {
+test('the session after and before a day skips closed days', () => {
   assert.equal(nextSession('2001-09-10'), '2001-09-17');
   assert.equal(previousSession('2001-09-17'), '2001-09-10');
   assert.equal(nextSession('2006-12-29'), '2007-01-03');
@@ -263,7 +263,7 @@ test('a walk from session to session is the list of sessions, both ways', () => 
   });
 });
 
-test('what lies outside 1990 to 2030 is refused', () => {
+test('days outside 1990 to 2030 are refused', () => {
   const outside = /years 1990 to 2030/;
   assert.throws(() => isSession('1989-12-29'), outside);
   assert.throws(() => sessionOf('2031-01-02'), outside);

@@ -1,4 +1,4 @@
-// Charts as Vega-Lite: what the specification says, and, where its package is, that Vega-Lite takes it.
+// Charts as Vega-Lite: the specification, and, where its package is installed, that Vega-Lite accepts it.
 import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
 import type { Row } from '../../query/charts/records/chartColumns.ts';
@@ -68,7 +68,7 @@ test('a line over days: title, size, values inline, an axis of time that is the 
   assert.equal(color?.legend, null, 'one line needs no legend');
 });
 
-test('several lines are told apart by colour and dash, in one order', () => {
+test('several lines are distinguished by colour and dash, in one order', () => {
   for (const [records, choice, names] of [
     [bars, { columns: 'open,close,ma' }, ['open', 'close', 'ma']],
     [keyed, { columns: 'close', key: 'symbol' }, ['A', 'B']],
@@ -82,7 +82,7 @@ test('several lines are told apart by colour and dash, in one order', () => {
   }
 });
 
-test('a gap is a null, and what stands alone between gaps is a dot', () => {
+test('a gap is a null, and a single value between gaps is a dot', () => {
   const { data, layer } = specified(gapped, { columns: 'v,w' });
   const values = data?.values.filter(({ line }) => line === 'v') ?? [];
   assert.deepEqual(
@@ -111,7 +111,7 @@ test('candles are wicks and bodies, with lines over them', () => {
   assert.equal(line?.['color']?.scale?.domain?.join(), 'ma');
 });
 
-test('as many values and candles as pictures have, and no peak is lost', () => {
+test('as many values and candles as in SVG charts, and no peak is lost', () => {
   const many = Array.from({ length: 50_000 }, (_, at) => ({ n: at === 33_333 ? 900 : at % 7 }));
   const values = specified(many).data?.values ?? [];
   assert.ok(values.length <= 2_000 && values.some(({ value }) => value === 900));
@@ -128,7 +128,7 @@ test('as many values and candles as pictures have, and no peak is lost', () => {
   assert.ok(data?.values.some(({ high }) => high === 99));
 });
 
-test('minutes are times; names are places in their order; what is neither is where it stands', () => {
+test('minutes are times; names are places in their order; other records have their position', () => {
   const timed = specified(minutes, { columns: 'close' });
   assert.equal(timed.data?.values[2]?.['label'], '2024-03-01T09:32Z');
   assert.ok(timed.data.values.every(({ label }) => !Number.isNaN(Date.parse(String(label)))));
@@ -137,7 +137,7 @@ test('minutes are times; names are places in their order; what is neither is whe
     { sector: 'a', n: 2 },
   ]);
   assert.deepEqual([named.encoding?.['x']?.type, named.encoding?.['x']?.sort], ['nominal', null]);
-  // Of two places of one name Vega-Lite would make one.
+  // Vega-Lite would merge two places of one name.
   const twice = specified([
     { sector: 'b', n: 1 },
     { sector: 'b', n: 2 },
@@ -145,10 +145,10 @@ test('minutes are times; names are places in their order; what is neither is whe
   assert.deepEqual(twice.data?.values[1], { place: 2, label: 'b', line: 'n', value: 2 });
   assert.equal(twice.encoding?.['x']?.type, 'quantitative');
   const odd = specified(['2024-13-45 x', '2024-13-46 x'].map((date) => ({ date, n: 1 })));
-  assert.equal(odd.encoding?.['x']?.type, 'nominal', 'what no clock knows is a name');
+  assert.equal(odd.encoding?.['x']?.type, 'nominal', 'an invalid date is a name');
 });
 
-test('of nothing there is a specification that says so', () => {
+test('no records give a specification that states so', () => {
   for (const kind of ['line', 'candles'] as const) {
     const { title } = specified([], { kind });
     assert.deepEqual(title, { text: TITLE, subtitle: 'no values' });
@@ -187,8 +187,8 @@ describe.skipIf(vegaLite === undefined)('Vega-Lite compiles, without complaint,'
     };
     const silent = (): object => logger;
     const logger = { level: silent, info: silent, debug: silent, warn: heard, error: heard };
-    const made = vegaLite?.compile(specified(records, choice), { logger });
-    assert.ok(Object.keys(made?.spec ?? {}).includes('marks'));
+    const compiledSpec = vegaLite?.compile(specified(records, choice), { logger });
+    assert.ok(Object.keys(compiledSpec?.spec ?? {}).includes('marks'));
     assert.deepEqual(complaints, []);
   });
 });

@@ -1,4 +1,4 @@
-// Charts: what they show, by structure; how many are drawn at once, and of what.
+// Charts: their content, by structure; how many are rendered concurrently, and their maximum size.
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -40,14 +40,14 @@ const candlesOf = (quads: readonly Quad[], lines: Chart['lines'] = []): Chart =>
   bars: quads.map(([open, high, low, close], at) => ({ from: at, to: at, open, high, low, close })),
 });
 
-/** Elements of a picture, one a line: names, texts, and of a path how many places it has. */
+/** Elements of a chart, one per line: names, texts, and of a path its number of places. */
 function structureOf(svg: string): string {
-  const elements = [...svg.matchAll(/<(\w+)([^>]*)>([^<]*)/g)].map(([, name, given, text]) => {
+  const elements = [...svg.matchAll(/<(\w+)([^>]*)>([^<]*)/g)].map(([, name, attributes, text]) => {
     const of = (attribute: string): string =>
-      new RegExp(` ${attribute}="([^"]*)"`).exec(` ${given}`)?.[1] ?? '';
+      new RegExp(` ${attribute}="([^"]*)"`).exec(` ${attributes}`)?.[1] ?? '';
     const places = of('d') === '' ? '' : `${of('d').match(/[ML]/g)?.length} places`;
-    const said = name === 'style' ? '' : (text ?? '').trim();
-    return [name, of('class'), of('aria-label'), places, said]
+    const content = name === 'style' ? '' : (text ?? '').trim();
+    return [name, of('class'), of('aria-label'), places, content]
       .filter((one) => one !== '')
       .join(' ');
   });
@@ -78,13 +78,13 @@ const GOLDEN: Readonly<Record<string, Chart>> = {
 for (const [name, chart] of Object.entries(GOLDEN)) {
   test(`the structure of ${name}`, async () => {
     const path = join(import.meta.dirname, 'charts', `${name}.txt`);
-    const told = structureOf(svgChart(chart));
-    if (process.env['UPDATE'] === '1') await writeFile(path, told);
-    assert.equal(told, await readFile(path, 'utf8'));
+    const structure = structureOf(svgChart(chart));
+    if (process.env['UPDATE'] === '1') await writeFile(path, structure);
+    assert.equal(structure, await readFile(path, 'utf8'));
   });
 }
 
-test('what a name says is text, and XML', () => {
+test('a name is escaped as text of XML', () => {
   const svg = svgChart(GOLDEN['hostile'] ?? chartOf('', []));
   assert.ok(!/<script|\u0000/.test(svg) && svg.isWellFormed());
   assert.deepEqual([...new Set(svg.match(/<(\w+)/g))].toSorted(), [
@@ -97,11 +97,11 @@ test('what a name says is text, and XML', () => {
   ]);
 });
 
-test('the policy of a picture allows its own style, and nothing else', () => {
+test('the policy of a chart allows its own style, and nothing else', () => {
   assert.match(SVG_POLICY, /^default-src 'none'; style-src 'sha256-[\w+/=]{44}'; .*sandbox$/);
 });
 
-test('whatever the values are, every place is within the picture', () => {
+test('for any values every place is within the chart', () => {
   const odd = [
     [1e308, -1e308],
     [5e-324, 0],
@@ -119,7 +119,7 @@ test('whatever the values are, every place is within the picture', () => {
   }
 });
 
-test('a peak among many values is drawn', () => {
+test('a peak among many values is rendered', () => {
   const values = Array.from({ length: 100_000 }, () => 1);
   values[77_777] = 500;
   const ys = computeLayout(chartOf('t', values), SIZE)
@@ -139,7 +139,7 @@ test('of eight long lines each has fewer places, and its peak', () => {
   }
 });
 
-test('what does not fit is cut', () => {
+test('a text that does not fit is cut', () => {
   const { first, last, title } = computeLayout(
     chartOf('x'.repeat(500), [1, 1], ['a'.repeat(100), 'b'.repeat(100)]),
     { width: WIDTHS.least, height: HEIGHTS.least },
@@ -148,7 +148,7 @@ test('what does not fit is cut', () => {
   assert.deepEqual([first.length, last], [40, '']);
 });
 
-/** The dots of a picture, each by its place in the palette. */
+/** The dots of a chart, each by its place in the palette. */
 function dotsOf(png: Uint8Array): { width: number; height: number; rows: Buffer[] } {
   const bytes = Buffer.from(png);
   assert.equal(bytes.subarray(1, 4).toString('latin1'), 'PNG');
@@ -161,7 +161,7 @@ function dotsOf(png: Uint8Array): { width: number; height: number; rows: Buffer[
   return { width, height, rows };
 }
 
-test('a PNG has the size that was asked for, and the line where the layout has it', () => {
+test('a PNG has the requested size, and the line where the layout has it', () => {
   const chart = chartOf('Übung: a title', [1, 5, 2, 8]);
   const { height, rows, width } = dotsOf(pngChart(chart, SIZE));
   assert.deepEqual([width, height], [400, 200]);
@@ -176,7 +176,7 @@ test('a PNG has the size that was asked for, and the line where the layout has i
   assert.ok(none.rows.flatMap((row) => [...row]).every((dot) => dot < 4));
 });
 
-test('lines are drawn each in its own colour and dash, with a gap where one has no value', () => {
+test('each line has its own colour and dash, with a gap where it has no value', () => {
   const chart = linesOf({
     a: [1, 1, 1, 1, 1],
     b: [3, 3, undefined, 3, undefined],
@@ -191,7 +191,7 @@ test('lines are drawn each in its own colour and dash, with a gap where one has 
   const [dot] = strokes.splice(5, 1);
   assert.equal(dot?.[1], 'M302.5 62h0', 'a value between gaps is a dot');
   const looks = strokes.map(([, , colour, dash]) => `${colour} ${dash}`);
-  assert.deepEqual(looks.slice(0, 3), looks.slice(3), 'the legend shows what is drawn');
+  assert.deepEqual(looks.slice(0, 3), looks.slice(3), 'the legend matches the lines');
   assert.equal(new Set(looks).size, 3);
   const [, gapped = ''] = strokes.slice(3).map(([, path]) => path);
   assert.match(gapped, /^M70 62L147.5 62$/, 'a gap is neither a zero nor a line across');
@@ -209,7 +209,7 @@ test('lines are drawn each in its own colour and dash, with a gap where one has 
   assert.ok(dotted > 80 && dotted < 250, `the third in dots: ${dotted}`);
 });
 
-test('a legend stands above all values, whatever the size and the names', () => {
+test('a legend is above all values, for any size and any names', () => {
   const lines = Object.fromEntries(
     Array.from({ length: LINES_MAX }, (_, at) => [`${at} ${'n'.repeat(at * 8)}`, [at, at + 1]]),
   );
@@ -218,26 +218,26 @@ test('a legend stands above all values, whatever the size and the names', () => 
       const {
         grid,
         legend,
-        lines: drawn,
+        lines: plotLines,
         right,
       } = computeLayout(linesOf(lines), { width, height });
-      const highest = Math.min(...drawn.flat(2).map(({ y }) => y), ...grid.map(({ y }) => y));
+      const highest = Math.min(...plotLines.flat(2).map(({ y }) => y), ...grid.map(({ y }) => y));
       assert.ok(legend.length > 1, `${width} ${height}`);
       for (const { line, name, x, y } of legend) {
         const end = x + (line === undefined ? 0 : 30) + [...name].length * 8;
         assert.ok(y + 8 <= highest && end <= right, `${width} ${height}: ${name} at ${x} ${y}`);
       }
-      const told = legend.filter(({ line }) => line !== undefined).length;
+      const legendCount = legend.filter(({ line }) => line !== undefined).length;
       const more = /^\+(\d)$/.exec(legend.at(-1)?.name ?? '')?.[1] ?? '0';
-      assert.equal(told + Number(more), LINES_MAX);
-      if (width >= 960 && height >= 420) assert.equal(told, LINES_MAX);
-      assert.ok(drawn.flat(2).every(({ y }) => y <= height - 36));
+      assert.equal(legendCount + Number(more), LINES_MAX);
+      if (width >= 960 && height >= 420) assert.equal(legendCount, LINES_MAX);
+      assert.ok(plotLines.flat(2).every(({ y }) => y <= height - 36));
     }
   }
   assert.deepEqual(computeLayout(chartOf('one', [1, 2]), SIZE).legend, []);
 });
 
-test('candles rise and fall; of more than places neighbours become one, and no peak is lost', () => {
+test('candles rise and fall; if there are too many, neighbours are merged, and no peak is lost', () => {
   const few = computeLayout(
     candlesOf([
       [1, 4, 0, 2],
@@ -292,7 +292,7 @@ test('lines of a year at the usual size are each its own candle', () => {
   assert.equal(computeLayout(year, USUAL_SIZE).candles.length, 252);
 });
 
-test('each line is seen on light and on dark paper, and has a look of its own', () => {
+test('each line is visible on a light and a dark background, and has its own style', () => {
   const looks = Array.from({ length: LINES_MAX }, (_, at) => lookOf(at));
   for (const colour of [...looks.map((look) => look.colour), RISING, FALLING]) {
     for (const paper of Object.values(PAPERS)) {
@@ -304,7 +304,7 @@ test('each line is seen on light and on dark paper, and has a look of its own', 
   assert.equal(new Set(looks.map(({ dash }) => dash.join())).size, LINES_MAX);
 });
 
-const asked: DrawingOptions = {
+const drawingOptions: DrawingOptions = {
   format: 'png',
   size: USUAL_SIZE,
   title: 't',
@@ -321,11 +321,14 @@ test('too many bytes are refused by name, and so is a column that records do not
   const workers = new WorkerPool();
   onTestFinished(() => workers.close());
   const large = { objects: 1, bytes: new Uint8Array(RECORD_BYTES_MAX + 1) };
-  await assert.rejects(drawChart(workers, 'a', asked, large, never), /"format" png draws at most/);
+  await assert.rejects(
+    drawChart(workers, 'a', drawingOptions, large, never),
+    /"format" png draws at most/,
+  );
   const body = bodyOf([{ n: 1 }]);
   await assert.rejects(
-    drawChart(workers, 'a', { ...asked, choice: { columns: 'x' } }, body, never),
+    drawChart(workers, 'a', { ...drawingOptions, choice: { columns: 'x' } }, body, never),
     /"chartColumn" is none of n/,
   );
-  assert.ok((await drawChart(workers, 'a', asked, body, never)).length > 500);
+  assert.ok((await drawChart(workers, 'a', drawingOptions, body, never)).length > 500);
 });

@@ -1,4 +1,4 @@
-// Which files are read first.
+// The order in which files are read.
 import { expect, test } from 'vitest';
 import { sortFilesByEnd } from '../../query/plan/pruning.ts';
 import type { Column, ColumnType } from '../../store/lake/versions/columns.ts';
@@ -62,7 +62,7 @@ test.each(CASES)('files with the first records of an order come first: %s', (typ
   expect(sortFilesByEnd(mixed, columnOf(type), 'desc').map(({ id }) => id)).toEqual([2, 1, 0]);
 });
 
-test('a file of which nothing is known comes before all others', () => {
+test('a file without statistics comes before all others', () => {
   const files = [fileOf(0, '2024-01-01', '2024-01-31'), fileOf(1, null, null)];
   for (const order of ['asc', 'desc'] as const) {
     expect(sortFilesByEnd(files, columnOf('date'), order).map(({ id }) => id)).toEqual([1, 0]);

@@ -19,7 +19,7 @@ const { ranges, zones } = JSON.parse(
   readonly zones: readonly (readonly [string, string, number, number])[];
 };
 
-const told = (code: string, forward: boolean, today: string): string => {
+const describeRange = (code: string, forward: boolean, today: string): string => {
   const { from, to } = daysOfRange(code, forward, today);
   return from === undefined && to === undefined ? 'all' : `${from} ${to}`;
 };
@@ -27,8 +27,10 @@ const told = (code: string, forward: boolean, today: string): string => {
 describe('range codes', () => {
   for (const [today, { plain, forward }] of Object.entries(ranges)) {
     test(`on ${today}`, () => {
-      const meanings = (given: Meanings, calendar: boolean): Meanings =>
-        Object.fromEntries(Object.keys(given).map((code) => [code, told(code, calendar, today)]));
+      const meanings = (expected: Meanings, calendar: boolean): Meanings =>
+        Object.fromEntries(
+          Object.keys(expected).map((code) => [code, describeRange(code, calendar, today)]),
+        );
       assert.deepEqual(meanings(plain, false), plain);
       assert.deepEqual(meanings(forward, true), forward);
     });
@@ -65,7 +67,7 @@ const REFUSED: readonly (readonly [string, boolean])[] = [
     (code) => [code, true] as const,
   ),
 ];
-test('what is no code is refused by the name of the parameter', () => {
+test('an invalid code is refused by the name of the parameter', () => {
   for (const [code, calendar] of REFUSED) {
     assert.throws(() => daysOfRange(code, calendar, '2024-02-29'), /"range" /, code);
   }
@@ -80,6 +82,9 @@ test('the case of a code does not matter', () => {
     ['MAX', 'max'] as const,
     ['1MM', '1mm'] as const,
   ]) {
-    assert.equal(told(code, false, '2024-02-29'), told(same, false, '2024-02-29'));
+    assert.equal(
+      describeRange(code, false, '2024-02-29'),
+      describeRange(same, false, '2024-02-29'),
+    );
   }
 });

@@ -13,7 +13,7 @@ afterAll(() => connection.closeSync());
 
 const KEY: Column = { id: 1, name: 'k', type: 'varchar', nullable: false };
 
-/** The values of one column, in SQL, as they come out; in their order. */
+/** The scrambled values of one column, given in SQL; in their order. */
 async function scrambled(
   type: ColumnType,
   values: readonly string[],
@@ -26,12 +26,12 @@ async function scrambled(
   const table = `(VALUES ${records.join(', ')}) AS t(place, k, "a ""v""")`;
   const rows = scrambledRows(`(SELECT * FROM ${table})`, [KEY, column], [KEY], { seed });
   const all = await connection.runAndReadAll(`SELECT * FROM ${rows} ORDER BY place`);
-  const made = all.columnTypes()[2];
-  assert.equal(made?.alias ?? made?.toString(), sqlType(type));
+  const columnType = all.columnTypes()[2];
+  assert.equal(columnType?.alias ?? columnType?.toString(), sqlType(type));
   return all.getRowObjectsJson().map((row) => row['a "v"']);
 }
 
-test('whole numbers move by up to 5 %, small ones by one, none stays but 0', async () => {
+test('whole numbers change by up to 5 %, small ones by one, and only 0 stays', async () => {
   const least = -(2n ** 63n);
   const values = [1_000_000n, -777_777n, 100n, 21n, 7n, 1n, -1n, 2n ** 63n - 1n, least, 2n ** 53n];
   const others = await scrambled('int64', [...values.map(String), '0', 'NULL']);
@@ -69,7 +69,7 @@ test('exact numbers become others that their types hold', async () => {
   }
 });
 
-test('decimal numbers keep their decimals, and what is no number stays none', async () => {
+test('decimal numbers keep their decimals, and NaN and infinity stay unchanged', async () => {
   const values = ['100.25', '-0.5', '1234.5678', '99', '1e300', '1.5e305', '2.5e-9', '-3.125'];
   const others = await scrambled('float64', [...values, '0', "'nan'", "'infinity'", 'NULL']);
   for (const [at, text] of values.entries()) {
@@ -113,7 +113,7 @@ test('texts are anagrams, or else of other letters; days in them move', async ()
     assert.equal([...(others[at] ?? '')].length, [...value].length);
   }
   assert.equal(letters(others[0] ?? ''), letters(values[0] ?? ''));
-  assert.match(others[2]?.slice(-60) ?? '', /^[x0 ]+$/, 'what is over 256 characters is masked');
+  assert.match(others[2]?.slice(-60) ?? '', /^[x0 ]+$/, 'text beyond 256 characters is masked');
   assert.match(others[6] ?? '', /^20(19-12|20-0[1-3])-\d\d$/);
   assert.deepEqual(others.slice(values.length), ['', null]);
 });
@@ -121,10 +121,10 @@ test('texts are anagrams, or else of other letters; days in them move', async ()
 /** Share of the expected count by which a place of 4,000 texts may differ: four standard deviations. */
 const UNIFORM_WITHIN = 0.21;
 
-test('a letter comes to any place of its text equally often, and to the same one each time', async () => {
+test('a letter moves to any place of its text equally often, and to the same one each time', async () => {
   const count = 4_000;
   const letterAt = (text: string): number[] => [...'abcdefgh'].map((one) => text.indexOf(one));
-  // Digits tell the texts apart, so that each letter is in a text once.
+  // Digits distinguish the texts, so that each letter is in a text once.
   const texts = Array.from(
     { length: count },
     (_, at) => `'abcdefgh${String(at).padStart(4, '0')}'`,
@@ -148,7 +148,7 @@ test('a letter comes to any place of its text equally often, and to the same one
   }
 });
 
-test('dates move together and stay in the calendar; truths are anybody’s', async () => {
+test('dates move together and stay in the calendar; booleans are random', async () => {
   const dates = ["'2020-01-31'", "'1970-01-01'", "'9999-12-31'", "'infinity'", 'NULL'];
   const days = (await scrambled('date', dates)) as string[];
   const moved = (at: number, text: string): number =>
@@ -166,8 +166,8 @@ test('dates move together and stay in the calendar; truths are anybody’s', asy
     'boolean',
     Array.from({ length: 200 }, () => 'true'),
   );
-  const kept = truths.filter((truth) => truth === true).length;
-  assert.ok(kept > 50 && kept < 150, `${kept} of 200`);
+  const trueCount = truths.filter((truth) => truth === true).length;
+  assert.ok(trueCount > 50 && trueCount < 150, `${trueCount} of 200`);
 });
 
 test('documents keep their members and kinds, and nothing else', async () => {

@@ -1,6 +1,6 @@
 // The records of the examples of docs/reference/sql.md: two symbols on six days.
 
-/** As a load takes it: key symbol, date date. */
+/** A body for a load: key symbol, date date. */
 export const EXAMPLE_CSV = `symbol,date,open,high,low,close,volume,note,detail
 AAPL,2024-01-02,187.15,188.44,183.89,185.64,82488700,new year,"{""venue"": ""XNAS"", ""trades"": 1009074}"
 AAPL,2024-01-03,184.22,185.88,183.43,184.25,58414500,,"{""venue"": ""XNAS"", ""trades"": 656956}"

@@ -1,5 +1,5 @@
-// The allow-list of SQL: every example of docs/reference/sql.md answers what the page says, straight from
-// DuckDB; every name is one that its parser says; nothing that it must not have is on it.
+// The allow-list of SQL: every example of docs/reference/sql.md has the result on the page, directly from
+// DuckDB; every name is one that its parser prints; nothing forbidden is on the list.
 import assert from 'node:assert/strict';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { parse } from 'csv-parse/sync';
@@ -37,11 +37,13 @@ const firstValue = async (example: string): Promise<string> =>
   (await firstRecord(`SELECT v FROM (${asSelect(example)}) AS t(v)`)).slice('{"v":'.length, -1);
 
 async function serialized(sql: string): Promise<string> {
-  const said = await duckdb.runAndReadAll('SELECT json_serialize_sql(CAST($1 AS VARCHAR))', [sql]);
-  return String(said.getRows()[0]?.[0]);
+  const result = await duckdb.runAndReadAll('SELECT json_serialize_sql(CAST($1 AS VARCHAR))', [
+    sql,
+  ]);
+  return String(result.getRows()[0]?.[0]);
 }
 
-describe('the examples answer what the page says', () => {
+describe('the examples have the results on the page', () => {
   test('of functions', async () => {
     for (const { answer, example, name } of FUNCTIONS) {
       assert.equal(await firstValue(example), answer, `${name}: ${example}`);
@@ -72,38 +74,42 @@ describe('functions', () => {
       assert.equal(findFunction(name), undefined);
     }
   });
-  test('the parser says the name that is listed', async () => {
+  test('the parser prints the listed name', async () => {
     for (const { example, name } of FUNCTIONS) {
       const tree = await serialized(asSelect(example));
       assert.ok(tree.includes(`"function_name":"${name}"`), `${name}: ${tree}`);
     }
   });
-  test('each of these numbers of arguments is one that DuckDB knows', async () => {
-    const found = await duckdb.runAndReadAll(`SELECT function_name,
+  test('DuckDB accepts each of these numbers of arguments', async () => {
+    const result = await duckdb.runAndReadAll(`SELECT function_name,
       min(CASE WHEN varargs IS NOT NULL THEN len(parameter_types) ELSE len(parameters) END),
       max(CASE WHEN varargs IS NOT NULL THEN 1000 ELSE len(parameters) END)
       FROM duckdb_functions() GROUP BY function_name`);
-    const known = new Map(
-      found.getRows().map(([name, ...counts]) => [String(name), counts.map(Number)]),
+    const argumentCounts = new Map(
+      result.getRows().map(([name, ...counts]) => [String(name), counts.map(Number)]),
     );
     for (const { arguments: counts, name } of FUNCTIONS) {
       if (BY_ANOTHER_WAY.has(name)) continue;
-      const [least = NaN, most = NaN] = known.get(name) ?? [];
+      const [least = NaN, most = NaN] = argumentCounts.get(name) ?? [];
       assert.ok(counts[0] >= least && counts[1] <= most, `${name}: ${counts}, ${least} to ${most}`);
     }
   });
-  test('what writes an argument more than once is marked', async () => {
-    const found = await duckdb.runAndReadAll(`SELECT function_name, macro_definition,
+  test('a macro that copies an argument is marked', async () => {
+    const result = await duckdb.runAndReadAll(`SELECT function_name, macro_definition,
       array_to_string(parameters, ' ') FROM duckdb_functions() WHERE function_type = 'macro'`);
-    for (const [name, definition, parameters] of found.getRows().map((row) => row.map(String))) {
-      const known = findFunction(name ?? '');
-      if (known === undefined) continue;
+    for (const [name, definition, parameters] of result.getRows().map((row) => row.map(String))) {
+      const listedFunction = findFunction(name ?? '');
+      if (listedFunction === undefined) continue;
       const words = (definition ?? '').match(/\w+/g) ?? [];
       const copies = (parameters ?? '').split(' ').some((parameter) => {
         return words.filter((word) => word === parameter).length > 1;
       });
       const isMacroOfMacro = ['roundbankers', 'wavg'].includes(name ?? '');
-      assert.equal(known.copies === true, copies || isMacroOfMacro, `${name}: ${definition}`);
+      assert.equal(
+        listedFunction.copies === true,
+        copies || isMacroOfMacro,
+        `${name}: ${definition}`,
+      );
     }
   });
   test('did you mean', () => {
@@ -114,10 +120,10 @@ describe('functions', () => {
   });
 });
 
-/** What WITHIN GROUP takes out of the arguments, and `count()` of a window. */
+/** Functions whose arguments WITHIN GROUP changes, and `count()` of a window. */
 const BY_ANOTHER_WAY = new Set(['quantile_cont', 'quantile_disc', 'mode', 'count', 'lag', 'lead']);
 
-/** Reads, tells of the server, differs from call to call, amplifies, or makes structs. */
+/** Reads, exposes the server, differs from call to call, amplifies, or makes structs. */
 const FORBIDDEN = `
   read_csv read_csv_auto read_json read_json_auto read_ndjson read_parquet parquet_scan read_text
   read_blob glob sniff_csv query query_table arrow_scan sqlite_scan from_substrait getvariable getenv
@@ -138,7 +144,7 @@ const FORBIDDEN = `
   to_timestamp make_type cast_to_type remap_struct variant_extract st_asbinary decode encode
 `;
 
-test('what must stay out is out', () => {
+test('forbidden functions are not on the list', () => {
   const names = FORBIDDEN.trim().split(/\s+/);
   assert.ok(names.length > 80);
   for (const name of names) assert.equal(findFunction(name), undefined, name);
@@ -162,8 +168,8 @@ describe('operators', () => {
         const [node] = tree.statements[0].node.select_list;
         const isArrow = name === '->';
         const isSubscript = name.startsWith('[');
-        const wanted = isSubscript ? 'OPERATOR' : 'FUNCTION';
-        assert.equal(node.class, isArrow ? 'LAMBDA' : wanted, printed);
+        const expectedClass = isSubscript ? 'OPERATOR' : 'FUNCTION';
+        assert.equal(node.class, isArrow ? 'LAMBDA' : expectedClass, printed);
         if (isArrow) continue;
         assert.equal(node.children.length, count);
         if (isSubscript) continue;

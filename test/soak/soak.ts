@@ -1,5 +1,5 @@
-// npm run soak [-- suite [count]]: the full counts, in parts, so that what was stopped goes on
-// where it was. A finished suite is a line of docs/contributing/evidence.md. `SEED=…` sets the first seed.
+// npm run soak [-- suite [count]]: runs the full counts in parts, so that a stopped run can be resumed.
+// A finished suite is a line of docs/contributing/evidence.md. `SEED=…` sets the first seed.
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ their texts were printed.
 |---|---|---|---|---|---|---|
 `;
 
-/** What was done of a suite, at one commit. */
+/** Progress of a suite, at one commit. */
 interface Progress {
   readonly seed: number;
   readonly count: number;
@@ -34,7 +34,7 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 const progressFile = (name: string): string => join(tmpdir(), `tapedeck-soak-${name}.json`);
 
-/** The commit that runs, marked when the tree is not what it says. */
+/** The commit that runs, marked if the tree has changes. */
 function commitOf(): string {
   const git = (...words: readonly string[]): string =>
     execFileSync('git', words, { cwd: ROOT, encoding: 'utf8' }).trim();
@@ -44,16 +44,17 @@ function commitOf(): string {
   return `${git('rev-parse', '--short', 'HEAD')}${changed ? '+changes' : ''}`;
 }
 
-/** Where an earlier run of the same code stopped, or the beginning. */
+/** Progress of an earlier run of the same code, or a new start. */
 function begun(suite: SoakSuite, count: number): Progress {
   const commit = commitOf();
   const path = progressFile(suite.name);
   if (existsSync(path)) {
-    const known = JSON.parse(readFileSync(path, 'utf8')) as Progress;
-    if (known.commit === commit && known.count === count && known.done < count) return known;
+    const progress = JSON.parse(readFileSync(path, 'utf8')) as Progress;
+    if (progress.commit === commit && progress.count === count && progress.done < count)
+      return progress;
   }
-  const given = process.env['SEED'];
-  const seed = given === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(given);
+  const seedText = process.env['SEED'];
+  const seed = seedText === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(seedText);
   return { seed, count, commit, done: 0, parts: 0, failures: 0, ms: 0 };
 }
 
@@ -80,10 +81,10 @@ async function runPart(suite: SoakSuite, progress: Progress): Promise<Progress> 
 
 async function soak(suite: SoakSuite, count: number): Promise<number> {
   let progress = begun(suite, count);
-  const from = progress.done === 0 ? '' : `, going on after ${progress.done}`;
+  const from = progress.done === 0 ? '' : `, resuming after ${progress.done}`;
   say(`${suite.name}: ${count} from seed ${progress.seed} at ${progress.commit}${from}`);
   while (progress.done < count) {
-    // Between two parts nothing is left behind.
+    // Between two parts there is nothing to clean up.
     if (stopping) process.exit(130);
     progress = await runPart(suite, progress);
   }
@@ -100,10 +101,10 @@ function record(suite: SoakSuite, { seed, count, failures, ms, commit }: Progres
   appendFileSync(EVIDENCE, `| ${cells.join(' | ')} |\n`);
 }
 
-const [wanted, givenCount] = process.argv.slice(2);
-const suites = SOAK_SUITES.filter(({ name }) => wanted === undefined || name === wanted);
+const [suiteName, givenCount] = process.argv.slice(2);
+const suites = SOAK_SUITES.filter(({ name }) => suiteName === undefined || name === suiteName);
 if (suites.length === 0) {
-  say(`no suite ${wanted}; there are ${SOAK_SUITES.map(({ name }) => name).join(', ')}`);
+  say(`no suite ${suiteName}; there are ${SOAK_SUITES.map(({ name }) => name).join(', ')}`);
   process.exit(2);
 }
 if (givenCount !== undefined && !/^[1-9]\d{0,6}$/.test(givenCount)) {
@@ -113,7 +114,7 @@ if (givenCount !== undefined && !/^[1-9]\d{0,6}$/.test(givenCount)) {
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
     stopping = true;
-    say('stopping after this part; the same command goes on from there');
+    say('stopping after this part; run the same command to resume');
   });
 }
 let failures = 0;

@@ -1,5 +1,5 @@
-// The suites of `npm run soak`: their names, their full counts, and how a part of one is run. A
-// suite joins by a line in this table.
+// The suites of `npm run soak`: their names, their full counts, and the function that runs a part. A new
+// suite is a line in this table.
 import { cutRounds } from './crash/nodes/cutRounds.ts';
 import { quotaRaces } from './crash/nodes/quotaRaces.ts';
 import { crashRounds } from './crash/rounds/killRounds.ts';
@@ -83,9 +83,9 @@ interface SoakReport {
 
 export interface SoakSuite {
   readonly name: string;
-  /** What DESIGN.md "Tests" calls the full count. */
+  /** The full count of DESIGN.md "Tests". */
   readonly fullCount: number;
-  /** Run with one seed, then the progress is kept; a stopped soak repeats at most this many. */
+  /** Count of one seed, after which the progress is saved; a stopped soak repeats at most this many. */
   readonly partCount: number;
   run(order: SoakOrder): Promise<SoakReport>;
 }
@@ -168,7 +168,7 @@ export const SOAK_SUITES: readonly SoakSuite[] = [
 
 type Law = (count: number, seed: number) => Promise<{ readonly failures: readonly string[] }>;
 
-/** Rounds that may be of several seeds. */
+/** Runs rounds that accept several seeds with one seed. */
 function ofOneSeed(rounds: (orders: Orders) => Promise<readonly SoakReport[]>): SoakSuite['run'] {
   return async ({ seed, ...order }) => {
     const [report] = await rounds({ ...order, seeds: [seed] });
@@ -176,33 +176,33 @@ function ofOneSeed(rounds: (orders: Orders) => Promise<readonly SoakReport[]>): 
   };
 }
 
-/** A law whose figures are its notes. */
+/** Runs a law whose figures are its notes. */
 function lawPart(law: Law): SoakSuite['run'] {
   return async ({ count, seed }) => {
-    const { failures, ...told } = await law(count, seed);
-    return { failures, notes: [JSON.stringify(told)] };
+    const { failures, ...figures } = await law(count, seed);
+    return { failures, notes: [JSON.stringify(figures)] };
   };
 }
 
 /** Schedules of a month of 30 days. */
 async function schedulesPart({ count, seed }: SoakOrder): Promise<SoakReport> {
-  const { failures, told } = await scheduledMonth({ schedules: count, days: 30, seed });
-  return { failures, notes: [JSON.stringify(told)] };
+  const { failures, summary } = await scheduledMonth({ schedules: count, days: 30, seed });
+  return { failures, notes: [JSON.stringify(summary)] };
 }
 
 async function selectsPart({ count, seed }: SoakOrder): Promise<SoakReport> {
-  const { failures, ...told } = await selectsLaw(count, seed);
-  return { failures, notes: [JSON.stringify(told)] };
+  const { failures, ...figures } = await selectsLaw(count, seed);
+  return { failures, notes: [JSON.stringify(figures)] };
 }
 
 async function conditionsPart({ count, seed }: SoakOrder): Promise<SoakReport> {
-  const { failures, ...told } = await conditionsLaw(count, seed);
-  return { failures, notes: [JSON.stringify(told)] };
+  const { failures, ...figures } = await conditionsLaw(count, seed);
+  return { failures, notes: [JSON.stringify(figures)] };
 }
 
 async function estimatesPart({ count, seed }: SoakOrder): Promise<SoakReport> {
-  const { failures, ...told } = await estimatesLaw(count, seed);
-  return { failures, notes: [JSON.stringify(told)] };
+  const { failures, ...figures } = await estimatesLaw(count, seed);
+  return { failures, notes: [JSON.stringify(figures)] };
 }
 
 async function textsPart(order: SoakOrder): Promise<SoakReport> {
@@ -289,13 +289,13 @@ async function momentsPart({ count, seed }: SoakOrder): Promise<SoakReport> {
   let answers = 0;
   for (let at = 0; at < count; at += 1)
     answers += await momentsLaw(MOMENT_STEPS, seed * 1_000 + at);
-  const told = `${count} histories of ${MOMENT_STEPS} steps, ${answers} answers asked again`;
-  return { failures: [], notes: [told] };
+  const note = `${count} histories of ${MOMENT_STEPS} steps, ${answers} answers requested again`;
+  return { failures: [], notes: [note] };
 }
 
 async function cursorsPart({ count, seed }: SoakOrder): Promise<SoakReport> {
   const records = await cursorsLaw(count, seed);
-  return { failures: [], notes: [`${count} rounds of 4 writers, ${records} records told`] };
+  return { failures: [], notes: [`${count} rounds of 4 writers, ${records} records returned`] };
 }
 
 async function secondFilesPart({ count, seed }: SoakOrder): Promise<SoakReport> {
@@ -317,25 +317,25 @@ async function contractsPart({ count, seed }: SoakOrder): Promise<SoakReport> {
 
 async function plansPart({ count, seed }: SoakOrder): Promise<SoakReport> {
   const { failures, plans, refused, cuts, left } = seriesPlansLaw(count, seed);
-  const told = `${plans} plans, ${refused} refused, ${cuts} cuts of pages, ${left} left to files`;
-  return { failures, notes: [told] };
+  const note = `${plans} plans, ${refused} refused, ${cuts} cuts of pages, ${left} left to files`;
+  return { failures, notes: [note] };
 }
 
 async function answersPart({ count, seed }: SoakOrder): Promise<SoakReport> {
   const { failures, requests, refused, rows, fromMemory } = await seriesRequestsLaw(count, seed);
-  const told = `${requests} requests, ${refused} refused, ${rows} records, ${fromMemory} from memory`;
-  return { failures, notes: [told] };
+  const note = `${requests} requests, ${refused} refused, ${rows} records, ${fromMemory} from memory`;
+  return { failures, notes: [note] };
 }
 
 async function formatsPart({ count, seed }: SoakOrder): Promise<SoakReport> {
   const { failures, requests, refused, rows } = await formatsLaw(count, seed);
-  const told = `${requests} requests in every format, ${refused} refused, ${rows} records`;
-  return { failures, notes: [told] };
+  const note = `${requests} requests in every format, ${refused} refused, ${rows} records`;
+  return { failures, notes: [note] };
 }
 
 async function rotPart({ count, seed }: SoakOrder): Promise<SoakReport> {
-  const { failures, ...told } = await rotLaw(count, seed);
-  return { failures, notes: [JSON.stringify(told)] };
+  const { failures, ...figures } = await rotLaw(count, seed);
+  return { failures, notes: [JSON.stringify(figures)] };
 }
 
 async function filesPart(order: SoakOrder): Promise<SoakReport> {
@@ -350,7 +350,7 @@ async function requestsPart(order: SoakOrder): Promise<SoakReport> {
 
 type LoggedLaw = (order: SoakOrder) => Promise<{ readonly failures: readonly string[] }>;
 
-/** A law whose log is its notes. */
+/** Runs a law whose log is its notes. */
 function loggedPart(law: LoggedLaw): SoakSuite['run'] {
   return async (order) => {
     const notes: string[] = [];
@@ -361,7 +361,7 @@ function loggedPart(law: LoggedLaw): SoakSuite['run'] {
 
 const EVERY_DAYS = 3;
 
-/** Minutes of two hundred readers. */
+/** Runs two hundred stream readers for `count` minutes. */
 async function streamHoursPart({ count, seed }: SoakOrder): Promise<SoakReport> {
   const stepMinutes = Math.max(1, Math.floor(count / 12));
   const { charged, entries, failures, read } = await streamHours({
@@ -371,14 +371,14 @@ async function streamHoursPart({ count, seed }: SoakOrder): Promise<SoakReport> 
     log: ({ messages, minute }) => void process.stdout.write(`minute ${minute}: ${messages}\n`),
   });
   process.stdout.write(markdownOf(entries, STREAM_COLUMNS));
-  // What is kept of history fills up in the first half.
+  // The retained history fills up in the first half.
   const full = entries.slice(Math.floor(entries.length / 2));
   const trend = trendOf(full, STREAM_BOUNDS);
   const money = `${read} messages were read, ${charged} charged`;
   return { failures: [...failures, ...trend.failures], notes: [money, ...trend.lines] };
 }
 
-/** Hours of a day of mixed life, each 25 seconds long. */
+/** Runs `count` hours of mixed work, each 25 seconds long. */
 async function engineDayPart({ count, seed }: SoakOrder): Promise<SoakReport> {
   const { entries, failures, notes } = await engineDay({
     hours: count,
@@ -387,12 +387,12 @@ async function engineDayPart({ count, seed }: SoakOrder): Promise<SoakReport> {
     log: ({ happened, hour }) => void process.stdout.write(`hour ${hour} ${happened}\n`),
   });
   process.stdout.write(markdownOf(entries, DAY_COLUMNS));
-  // What is kept of history fills up in the first half.
+  // The retained history fills up in the first half.
   const trend = trendOf(entries.slice(Math.floor(entries.length / 2)), DAY_BOUNDS);
   return { failures: [...failures, ...trend.failures], notes: [...notes, ...trend.lines] };
 }
 
-/** Days of one life: 50,000 records each night, 1,000 corrections by day. */
+/** Runs `count` days: 50,000 records each night, 1,000 corrections by day. */
 async function monthPart({ count, seed }: SoakOrder): Promise<SoakReport> {
   const { entries, skipped } = await liveMonth({
     days: count,

@@ -3,7 +3,7 @@
 // client, PostgreSQL and the bucket use the remaining processor time.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { asked, DATED, served, TOKENS } from '../../../test/soak/crash/rounds/killable.ts';
+import { fetchText, DATED, served, TOKENS } from '../../../test/soak/crash/rounds/killable.ts';
 import { type Node, type Nodes, nodesOver, ready } from '../../../test/soak/crash/nodes/nodes.ts';
 import { lakeInBucket } from '../../../test/store/bucket/lakeInBucket.ts';
 import { startPostgres } from '../../../test/base/servers/postgres.ts';
@@ -79,8 +79,8 @@ async function bind({ serving }: Node, core: number): Promise<void> {
 }
 
 export async function fill({ base }: Node, rows: number): Promise<void> {
-  await asked(base, 'POST', '/workspaces', '{"name":"WS"}');
-  await asked(base, 'POST', '/datasets/WS', JSON.stringify({ dataset: DATED }));
+  await fetchText(base, 'POST', '/workspaces', '{"name":"WS"}');
+  await fetchText(base, 'POST', '/datasets/WS', JSON.stringify({ dataset: DATED }));
   const days = Math.ceil(rows / KEYS);
   const lines = ['symbol,day,v'];
   for (let key = 0; key < KEYS; key += 1) {
@@ -88,7 +88,7 @@ export async function fill({ base }: Node, rows: number): Promise<void> {
       lines.push(`K${key},${new Date(day * 86_400_000).toISOString().slice(0, 10)},${day}`);
     }
   }
-  await asked(base, 'POST', '/data/WS/K?wait=true', lines.join('\n'));
+  await fetchText(base, 'POST', '/data/WS/K?wait=true', lines.join('\n'));
 }
 
 /** Builds requests for all keys in scattered order. */

@@ -1,4 +1,4 @@
-// Agents through the protocol's own client: what they find, ask and pay, and where they are stopped.
+// Agents through the protocol's own client: what they find, query and pay, and where they are refused.
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -30,12 +30,12 @@ async function agentOf(server: TestServer, token: string): Promise<Agent> {
   const call: Agent['call'] = async (name, input = {}) => {
     const answer = await client.callTool({ name, arguments: input });
     const [first] = answer.content as readonly { readonly text: string }[];
-    const told = answer._meta as {
+    const usage = answer._meta as {
       readonly messages: number;
       readonly messagesLeft: number | null;
     };
     const isError = answer.isError === true;
-    return { text: first?.text ?? '', isError, messages: told.messages, left: told.messagesLeft };
+    return { text: first?.text ?? '', isError, messages: usage.messages, left: usage.messagesLeft };
   };
   return { client, call, [Symbol.asyncDispose]: () => client.close() };
 }
@@ -73,14 +73,14 @@ test('tools and prompts are listed, each with its schema', async ({ server }) =>
   assert.match(agent.client.getInstructions() ?? '', /estimate/);
 });
 
-test('an agent finds a dataset, looks, estimates, asks and reads, and pays what it is told', async ({
+test('an agent searches, samples, estimates, queries and reads, and is charged the reported cost', async ({
   server,
 }) => {
   await withPrices(server);
   await using agent = await agentOf(server, server.secret);
-  const found = await agent.call('search_datasets', { text: 'close symbol' });
-  assert.match(found.text, /^WS\.PRICES \(1 a record; key=symbol date=date\)/);
-  assert.equal(found.messages, 0);
+  const searchResult = await agent.call('search_datasets', { text: 'close symbol' });
+  assert.match(searchResult.text, /^WS\.PRICES \(1 a record; key=symbol date=date\)/);
+  assert.equal(searchResult.messages, 0);
   const described = await agent.call('describe_dataset', { workspace: 'ws', dataset: 'prices' });
   assert.match(described.text, /"close"/);
   const sample = await agent.call('sample_records', {
@@ -93,8 +93,8 @@ test('an agent finds a dataset, looks, estimates, asks and reads, and pays what 
   const estimated = await agent.call('estimate_cost', { workspace: 'WS', sql });
   assert.equal(estimated.messages, 0);
   assert.match(estimated.text, /"messages":1/);
-  const asked = await agent.call('query_sql', { workspace: 'WS', sql });
-  assert.match(asked.text, /^n,top\n28,39\n\ncost: 1 messages/);
+  const queryResult = await agent.call('query_sql', { workspace: 'WS', sql });
+  assert.match(queryResult.text, /^n,top\n28,39\n\ncost: 1 messages/);
   const series = await agent.call('read_series', {
     workspace: 'WS',
     dataset: 'PRICES',
@@ -110,7 +110,7 @@ test('an agent finds a dataset, looks, estimates, asks and reads, and pays what 
   assert.equal(monthlyUsage, 2 + 1 + 3);
 });
 
-test('rows that do not fit are cut, and said', async ({ server }) => {
+test('rows that do not fit are cut, and their count is reported', async ({ server }) => {
   await withPrices(server);
   await using agent = await agentOf(server, server.publishable);
   const input = { workspace: 'WS', sql: 'SELECT * FROM PRICES ORDER BY date', rows: 5 };
@@ -121,16 +121,16 @@ test('rows that do not fit are cut, and said', async ({ server }) => {
   assert.ok(short.text.length < 500, short.text);
 });
 
-test("a token's limit is the agent's: what would pass it is refused, and says so", async ({
+test("a token's limit applies to the agent: a call above it is refused with the reason", async ({
   server,
 }) => {
   await withPrices(server);
   const { accounts } = server.tapedeck.services;
-  const made = await accounts.createToken(server.tapedeck.accountId, 'publishable', {
+  const limitedToken = await accounts.createToken(server.tapedeck.accountId, 'publishable', {
     grants: READ_ALL,
     messageLimit: 10,
   });
-  await using agent = await agentOf(server, made.text);
+  await using agent = await agentOf(server, limitedToken.text);
   const first = await agent.call('sample_records', {
     workspace: 'WS',
     dataset: 'PRICES',
@@ -158,9 +158,9 @@ test("a token's limit is the agent's: what would pass it is refused, and says so
   );
 });
 
-test('what is wrong is a sentence for the agent', async ({ server }) => {
+test('an error is a sentence for the agent', async ({ server }) => {
   await using agent = await agentOf(server, server.publishable);
-  for (const [name, input, told] of [
+  for (const [name, input, pattern] of [
     ['query_sql', { workspace: 'WS', sql: 'DELETE FROM PRICES' }, /SELECT/],
     ['query_sql', { workspace: 'WS', sql: 'SELECT * FROM NONE' }, /there is no dataset WS\.NONE/],
     ['query_sql', { workspace: 'WS' }, /sql/],
@@ -173,12 +173,12 @@ test('what is wrong is a sentence for the agent', async ({ server }) => {
   ] as const) {
     const { isError, messages, text } = await agent.call(name, input);
     assert.equal(isError, true, `${name}: ${text}`);
-    assert.match(text, told);
+    assert.match(text, pattern);
     assert.equal(messages, 0);
   }
 });
 
-test('without a token, or with a wrong one, nothing is told', async ({ server }) => {
+test('without a token, or with a wrong one, no data is returned', async ({ server }) => {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
   const post = (headers: Readonly<Record<string, string>>, text = body): Promise<Response> =>
     fetch(`${server.base}/mcp`, { method: 'POST', headers, body: text });
@@ -204,7 +204,7 @@ test('an agent listens for a moment', async ({ server }) => {
   assert.match(heard.text, /"price":9\.5/);
 });
 
-test('quotes name the symbols that are not known', async ({ server }) => {
+test('quotes name the unknown symbols', async ({ server }) => {
   const url = `${server.base}/v1/data/CORE/HISTORICAL_PRICES?wait=true&token=${server.secret}`;
   const body = 'symbol,date,close\nAAA,2024-01-02,5\n';
   assert.equal((await fetch(url, { method: 'POST', body })).status, 200);
@@ -214,7 +214,7 @@ test('quotes name the symbols that are not known', async ({ server }) => {
   assert.match(text, /^unknown symbols: NOSUCH$/m);
 });
 
-test('where a token may be used from is asked of the agent, not of the server', async ({
+test('address and referrer limits of a token apply to the agent, not to the server', async ({
   server,
 }) => {
   await withPrices(server);
@@ -236,29 +236,29 @@ test('where a token may be used from is asked of the agent, not of the server', 
       ['sample_records', sample],
       ['listen_once', { stream: 'last', symbols: ['A'], seconds: 1 }],
     ] as const) {
-      const told = await agent.call(tool, input);
-      assert.equal(told.isError, true, told.text);
-      assert.equal(told.messages, 0);
+      const result = await agent.call(tool, input);
+      assert.equal(result.isError, true, result.text);
+      assert.equal(result.messages, 0);
     }
   }
 });
 
-test('two agents at once share a limit, and do not pass it together', async ({ server }) => {
+test('two concurrent agents share a limit, and do not exceed it together', async ({ server }) => {
   await withPrices(server);
   const { accounts, ledger } = server.tapedeck.services;
-  const made = await accounts.createToken(server.tapedeck.accountId, 'publishable', {
+  const limitedToken = await accounts.createToken(server.tapedeck.accountId, 'publishable', {
     grants: READ_ALL,
     messageLimit: 20,
   });
-  await using one = await agentOf(server, made.text);
-  await using other = await agentOf(server, made.text);
+  await using one = await agentOf(server, limitedToken.text);
+  await using other = await agentOf(server, limitedToken.text);
   const input = { workspace: 'WS', dataset: 'PRICES', count: 7 };
   const calls = [one, other, one, other, one, other];
-  const told = await Promise.all(calls.map((agent) => agent.call('sample_records', input)));
-  const paid = told.reduce((sum, { messages }) => sum + messages, 0);
+  const results = await Promise.all(calls.map((agent) => agent.call('sample_records', input)));
+  const paid = results.reduce((sum, { messages }) => sum + messages, 0);
   assert.ok(paid <= 20, String(paid));
   await ledger.flush();
-  assert.equal(ledger.allowance(accounts.callerById(made.tokenId)).used, paid);
+  assert.equal(ledger.allowance(accounts.callerById(limitedToken.tokenId)).used, paid);
 });
 
 test('pages of other origins are refused', async ({ server }) => {

@@ -1,4 +1,4 @@
-// The operator's limit binds: no token of the account moves it, whatever it does with its own budget.
+// The operator's limit binds: no token of the account changes it, also not through the account's own budget.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { loaded, send } from '../../base/client.ts';

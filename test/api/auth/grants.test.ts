@@ -1,4 +1,4 @@
-// A token reads what its documentation promises, and a refusal names the grant that is missing.
+// A token reads what its documentation promises, and a refusal names the missing grant.
 import assert from 'node:assert/strict';
 import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { loaded, send } from '../../base/client.ts';
 import { runHere } from '../../cli/commandHere.ts';
 import { startServer } from '../../base/server.ts';
 
-test("a publishable token without grants reads what CORE shows to everybody, its owner's too", async () => {
+test('a publishable token without grants reads the open data of CORE, also one of its owner', async () => {
   await using server = await startServer();
   const index = { key: 'symbol', date: 'date' };
   await send(server, 'POST', '/workspaces', { name: 'CORE' });
@@ -45,7 +45,7 @@ test("a publishable token without grants reads what CORE shows to everybody, its
   assert.equal((await ask('/data/CORE/CLOSED/A'))[0], 200);
 });
 
-test('a grant that is spelled otherwise is refused with an example', async () => {
+test('a misspelled grant is refused with an example', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'tapedeck-grants-'));
   const env = { TAPEDECK_DATA: folder.path, TAPEDECK_DEMO: 'off', TAPEDECK_LOG: 'silent' };
   for (const grant of ['*:read', 'DEMO.*', '=read', '*=read;write']) {

@@ -1,4 +1,4 @@
-// What data of others cost, call by call; test/soak/fuzz/licence tries to have them for less.
+// The price of other accounts' data, call by call; test/soak/fuzz/licence tries to pay less.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
 import { verifyLedger } from '../../../jobs/upkeep/verifyLedger.ts';
@@ -20,7 +20,7 @@ const used = async (sql: string): Promise<number> => {
   return messages;
 };
 
-test('rows where a row holds one record, records where the answer folds them', async () => {
+test('rows where a row holds one record, records where the answer aggregates them', async () => {
   assert.equal(await used('SELECT close FROM CORE.BARS LIMIT 5'), 5 * WEIGHT);
   assert.equal(await used('SELECT avg(close) AS v FROM CORE.BARS'), RECORDS * WEIGHT);
   const one = "FROM CORE.BARS WHERE symbol = 'AA'";
@@ -40,11 +40,14 @@ test('each dataset has a line of its own, and its own weight', async () => {
   assert.equal(await used(sql), DAYS * WEIGHT + 7);
   const { body } = await ask(shop, '/account/usage/calls');
   const lines = JSON.parse(body) as readonly { key: string; objects: number; weight: number }[];
-  const told = lines.map(({ key, objects, weight }) => `${key} ${objects} x ${weight}`);
-  assert.ok(told.includes('CORE.BARS 12 x 3') && told.includes('CORE.RATINGS 1 x 7'), told.join());
+  const usageLines = lines.map(({ key, objects, weight }) => `${key} ${objects} x ${weight}`);
+  assert.ok(
+    usageLines.includes('CORE.BARS 12 x 3') && usageLines.includes('CORE.RATINGS 1 x 7'),
+    usageLines.join(),
+  );
 });
 
-test('an owner may sell by the answer', async () => {
+test('an owner may charge by the answer', async () => {
   const sell = async (sqlPrice: string): Promise<void> => {
     const { base, secret } = shop.server;
     const answer = await fetch(`${base}/v1/datasets/CORE/BARS?token=${secret}`, {
@@ -52,8 +55,8 @@ test('an owner may sell by the answer', async () => {
       body: JSON.stringify({ access: { level: 'open', sqlPrice } }),
     });
     assert.equal(answer.status, 200, await answer.text());
-    const shown = await fetch(`${base}/v1/datasets/CORE/BARS?token=${secret}`);
-    const { access } = (await shown.json()) as { readonly access: unknown };
+    const datasetAnswer = await fetch(`${base}/v1/datasets/CORE/BARS?token=${secret}`);
+    const { access } = (await datasetAnswer.json()) as { readonly access: unknown };
     assert.deepEqual(access, { level: 'open', sqlPrice });
   };
   await sell('answer');
@@ -63,7 +66,7 @@ test('an owner may sell by the answer', async () => {
   assert.equal(await used('SELECT avg(close) AS v FROM CORE.BARS'), RECORDS * WEIGHT);
 });
 
-test('HEAD reads nothing and has no length, but the tag of what GET answers', async () => {
+test('HEAD reads nothing and has no length, but the tag of the answer to GET', async () => {
   for (const path of ['/data/CORE/BARS/AA?last=3', '/data/SHOP/MINE/AA?last=3']) {
     const head = await ask(shop, path, { method: 'HEAD' });
     const get = await ask(shop, path);
@@ -75,7 +78,7 @@ test('HEAD reads nothing and has no length, but the tag of what GET answers', as
   }
 });
 
-test('a failure that records may have caused costs one, a wrong name nothing', async () => {
+test('a failure that records may have caused costs one message, a wrong name nothing', async () => {
   const cast = await askSql(shop, 'SELECT CAST(note AS INTEGER) AS v FROM CORE.BARS');
   assert.deepEqual([cast.status, cast.used], [400, WEIGHT]);
   const typo = await askSql(shop, 'SELECT closing FROM CORE.BARS');
@@ -84,7 +87,7 @@ test('a failure that records may have caused costs one, a wrong name nothing', a
   assert.deepEqual([own.status, own.headers.get('svccloud-messages-used')], [400, null]);
 });
 
-test('what only the index lacks is free, what values lack is not', async () => {
+test('an empty answer from the index alone is free, one from values is not', async () => {
   const none = await ask(shop, '/data/CORE/BARS/NONE?last=3');
   assert.deepEqual([none.body, none.used], ['[]', 0]);
   const value = await ask(shop, '/data/CORE/BARS/AA?last=3&subattribute=close%7C-1');
@@ -95,7 +98,7 @@ test('what only the index lacks is free, what values lack is not', async () => {
   assert.equal((await ask(shop, `${day}&transform=cumul&last=1`)).used, DAYS * WEIGHT);
 });
 
-test('a quota that does not cover an answer costs its least, and never the last messages', async () => {
+test('a quota below the cost of an answer pays its minimum, and never the last messages', async () => {
   await using small = await openShop(1);
   const { accounts, journal, ledger } = small.server.tapedeck.services;
   const customer = accounts.list().find(({ name }) => name === 'customer');

@@ -1,5 +1,5 @@
-// What the operator asks for beside an account's token costs nothing, waits for no budget, and stands in the
-// journal all the same.
+// A request with the operator's token beside an account's token costs nothing, needs no budget, and is still
+// recorded in the journal.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loaded } from '../../base/client.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
@@ -11,13 +11,13 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-interface Told {
+interface Answer {
   readonly status: number;
   readonly messages: string | null;
   readonly text: string;
 }
 
-async function ask(path: string, operator?: string): Promise<Told> {
+async function ask(path: string, operator?: string): Promise<Answer> {
   const headers = {
     authorization: `Bearer ${server.secret}`,
     ...(operator === undefined ? {} : { 'x-tapedeck-operator': operator }),
@@ -29,7 +29,7 @@ async function ask(path: string, operator?: string): Promise<Told> {
 
 const QUERY = `/sql-query/WS?sqlQuery=${encodeURIComponent('SELECT v FROM P')}`;
 
-test('reads and queries cost the operator nothing, whatever the account has left', async () => {
+test('reads and queries cost the operator nothing, at any budget of the account', async () => {
   const { accountId, services } = server.tapedeck;
   const { accounts, adminToken, ledger } = services;
   expect(await ask('/data/WS/P?limit=9')).toMatchObject({ status: 200, messages: '3' });
@@ -45,8 +45,8 @@ test('reads and queries cost the operator nothing, whatever the account has left
   const { database } = services;
   const rows = await database.selectFrom('journal').select('lines').execute();
   const lines = rows.flatMap((row) => row.lines.trim().split('\n'));
-  const told = lines.map((line) => JSON.parse(line) as { messages: number; objects: number });
-  expect(told.map(({ messages, objects }) => [messages, objects])).toEqual([
+  const entries = lines.map((line) => JSON.parse(line) as { messages: number; objects: number });
+  expect(entries.map(({ messages, objects }) => [messages, objects])).toEqual([
     [3, 3],
     [0, 3],
     [0, 3],

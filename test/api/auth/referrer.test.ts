@@ -1,4 +1,4 @@
-// Which Referer fits which patterns: one row a case, and every known trick of spelling.
+// Matches of Referer headers and patterns: one row a case, and every known trick of spelling.
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, test } from 'vitest';
@@ -8,7 +8,7 @@ import { seedsOf } from '../../base/seeds.ts';
 
 const RUNS = 500;
 
-/** What the owner typed, what the browser sent, whether it fits. */
+/** The owner's pattern, the browser's header, and the expected match. */
 type Row = readonly [patterns: string, referer: string | undefined, fits: boolean];
 
 const PLAIN: readonly Row[] = [
@@ -175,7 +175,7 @@ for (const [table, rows] of Object.entries(TABLES)) {
   });
 }
 
-describe('patterns as they are read', () => {
+describe('parsed patterns', () => {
   const READ: readonly (readonly [string, string])[] = [
     ['Example.COM', 'example.com'],
     ['HTTPS://*.Example.com:08443/App/*', 'https://*.example.com:8443/App/'],
@@ -187,19 +187,19 @@ describe('patterns as they are read', () => {
     ['foo_bar.example', 'foo_bar.example'],
   ];
   for (const [typed, read] of READ) {
-    test(`${typed} is ${read}, which is read as itself`, () => {
+    test(`${typed} is ${read}, which parses to itself`, () => {
       assert.deepEqual(parseReferrers(typed), [read]);
       assert.deepEqual(parseReferrers(read), [read]);
     });
   }
-  test('none, and the most there may be', () => {
+  test('no pattern, and the maximum number of them', () => {
     assert.deepEqual(parseReferrers(' \n '), []);
     assert.equal(parseReferrers('a.example '.repeat(50)).length, 50);
     assert.deepEqual(parseReferrers(`a.example/${'x'.repeat(245)}`)[0]?.length, 255);
   });
 });
 
-describe('what is refused', () => {
+describe('refused patterns', () => {
   const HOST = /names no host/;
   const FORM = /is not \[http:/;
   const REFUSED: readonly (readonly [string, RegExp])[] = [
@@ -279,7 +279,7 @@ describe('any text', () => {
     .array(fc.oneof(hosts, pieces), { minLength: 1, maxLength: 6 })
     .map((parts) => parts.join(''));
 
-  test('what fits is a page of the host, by the URL parser of the browsers', (t) => {
+  test('a match is a page of the host, by the URL parser of browsers', (t) => {
     const patterns = parseReferrers('good.com *.good.com');
     for (const seed of seedsOf(t)) {
       let fitting = 0;
@@ -294,7 +294,7 @@ describe('any text', () => {
     }
   });
 
-  test('patterns are read or refused, never anything else', (t) => {
+  test('patterns are parsed or refused, and never throw another error', (t) => {
     for (const seed of seedsOf(t)) {
       const reads = (text: string): void => {
         try {

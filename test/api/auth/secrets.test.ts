@@ -1,5 +1,5 @@
-// No token, secret or credential in any log, error, metric or file: planted, then every route is
-// exercised with them, then all that the server said and kept is searched.
+// No token, secret or credential in any log, error, metric or file: they are planted, every route is
+// called with them, then all output and files of the server are searched.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { ENDPOINTS } from '../../../api/endpoints/index.ts';
@@ -21,7 +21,7 @@ async function exerciseAll({ base, errors }: Exercise): Promise<number> {
     const text = await textOf(answer);
     if (answer.status >= 400) errors.push(`${method} ${path.split('?')[0]} ${text}`);
   };
-  let asked = 0;
+  let requestCount = 0;
   const { publishable, secret, admin } = PLANTED;
   for (const { method, path, aliases } of ENDPOINTS) {
     if (path.includes('rotate')) continue;
@@ -34,14 +34,14 @@ async function exerciseAll({ base, errors }: Exercise): Promise<number> {
         await ask(method, `${at}?token=${token}&nonsense=1`, {});
         await ask(method, at, { ...json, ...bearer });
         await ask(method, `${at}?${token}`, bearer);
-        asked += 4;
+        requestCount += 4;
       }
     }
   }
-  return asked;
+  return requestCount;
 }
 
-/** Makes the secrets that only the server can make. */
+/** Creates the secrets that only the server can create. */
 async function makeMore(base: string): Promise<Readonly<Record<string, string>>> {
   const headers = { authorization: `Bearer ${PLANTED.secret}` };
   const post = async (path: string, body: object): Promise<Record<string, string>> => {
@@ -50,15 +50,15 @@ async function makeMore(base: string): Promise<Readonly<Record<string, string>>>
     assert.equal(answer.status, 200);
     return (await answer.json()) as Record<string, string>;
   };
-  const made = await post('/account/tokens', { kind: 'secret' });
-  const rotated = await post(`/account/tokens/${made['tokenId'] ?? ''}/rotate`, {});
+  const newToken = await post('/account/tokens', { kind: 'secret' });
+  const rotated = await post(`/account/tokens/${newToken['tokenId'] ?? ''}/rotate`, {});
   const token = rotated['token'] ?? '';
   const { secret = '' } = await post('/account/signed', { tokenToSign: token });
   const url = new URL(`${base}/v1/account/metadata?token=${token}`);
   const wrong = signedHeaders('GET', url, '', token, `${secret}x`, new Date());
   await fetch(url, { headers: wrong });
   await fetch(url, { headers: signedHeaders('GET', url, '', token, secret, new Date()) });
-  return { made: made['token'] ?? '', rotated: token, signing: secret };
+  return { issuedToken: newToken['token'] ?? '', rotated: token, signing: secret };
 }
 
 test('planted secrets appear nowhere', async (t) => {
@@ -69,7 +69,7 @@ test('planted secrets appear nowhere', async (t) => {
   note(t, `${await exerciseAll({ base, errors })} requests`);
   assert.ok(errors.length > 100);
   const metrics = await (await fetch(`${base}/metrics`)).text();
-  // A first start says the tokens that it was given; nothing else may.
-  const said = [['metrics', metrics] as const, ['errors', errors.join('\n')] as const];
-  assertHidden([...said, ...(await server.end())], { ...PLANTED, ...more });
+  // Only a first start may print its configured tokens.
+  const outputs = [['metrics', metrics] as const, ['errors', errors.join('\n')] as const];
+  assertHidden([...outputs, ...(await server.end())], { ...PLANTED, ...more });
 });

@@ -1,11 +1,11 @@
-// A dataset that its owner shares with another account: read on every door as the owner said, and by nobody
-// else; what is not shared does not exist.
+// A dataset that its owner shares with another account: it is readable at every endpoint under the owner's
+// terms, and by no third account. An unshared dataset does not exist for others.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loaded, send } from '../../base/client.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
 
 let server: TestServer;
-/** Of the account that it is shared with, and of one that it is not. */
+/** Tokens of the account with the share, and of one without it. */
 let reader = { accountId: '', token: '', publishable: '' };
 let stranger = { accountId: '', token: '', publishable: '' };
 beforeAll(async () => {
@@ -27,20 +27,20 @@ async function account(name: string, tier: string): Promise<typeof reader> {
   return { accountId, token, publishable };
 }
 
-interface Told {
+interface Answer {
   readonly status: number;
   readonly text: string;
   readonly messages: string | null;
 }
 
-async function ask(path: string, token = reader.token): Promise<Told> {
+async function ask(path: string, token = reader.token): Promise<Answer> {
   const headers = { authorization: `Bearer ${token}` };
   const answer = await fetch(`${server.base}/v1${path}`, { headers });
   const messages = answer.headers.get('svccloud-messages-used');
   return { status: answer.status, text: await answer.text(), messages };
 }
 
-const sql = (query: string, token?: string): Promise<Told> =>
+const sql = (query: string, token?: string): Promise<Answer> =>
   ask(`/sql-query/CORE?sqlQuery=${encodeURIComponent(query)}`, token);
 
 const share = async (accounts: readonly object[]): Promise<string> => {
@@ -56,7 +56,7 @@ const DOORS = [
   '/data-points/WS/PRICES',
 ];
 
-test('shared, it is read at its price; unshared, it is not there', async () => {
+test('a shared dataset is read at its price; an unshared one does not exist', async () => {
   const { accountId, token } = reader;
   const before = await ask('/data/WS/PRICES/A?last=9');
   expect(before.status).toBe(404);
@@ -68,7 +68,7 @@ test('shared, it is read at its price; unshared, it is not there', async () => {
   });
   const summed = await sql('SELECT sum(v) AS v FROM WS.PRICES');
   expect(summed).toMatchObject({ status: 200, text: '[{"v":6}]', messages: '15' });
-  // Columns that are values would tell them before they are paid for.
+  // Columns that are named by values would reveal the values before they are paid for.
   const pivot = await sql('PIVOT WS.PRICES ON symbol USING sum(v)');
   expect([pivot.status, pivot.text]).toEqual([400, expect.stringContaining('names its columns')]);
   const named = await sql(`PIVOT WS.PRICES ON symbol IN ('A') USING sum(v) GROUP BY date`);
@@ -82,17 +82,17 @@ test('shared, it is read at its price; unshared, it is not there', async () => {
   expect((await sql('SELECT * FROM WS.PRICES', token)).status).toBe(400);
 });
 
-test('nothing else of the workspace is there, nor may be changed', async () => {
+test('nothing else of the workspace is visible or changeable', async () => {
   const { accountId } = reader;
   await share([{ accountId }]);
   for (const path of DOORS) {
     const other = path.replace('PRICES', 'OTHER');
     const none = path.replace('PRICES', 'NOTHING');
-    const told = [await ask(other), await ask(none)].map(({ status, text }) => [
+    const answers = [await ask(other), await ask(none)].map(({ status, text }) => [
       status,
       text.replace(/\([0-9A-F]+\)/, '').replaceAll('OTHER', 'NOTHING'),
     ]);
-    expect([path, told[0]]).toEqual([path, told[1]]);
+    expect([path, answers[0]]).toEqual([path, answers[1]]);
   }
   const changes: readonly (readonly [string, string, string])[] = [
     ['POST', '/data/WS/PRICES', 'symbol,date,v\nC,2024-01-02,1\n'],
@@ -104,11 +104,11 @@ test('nothing else of the workspace is there, nor may be changed', async () => {
   for (const [method, path, body] of changes) {
     const changed = async (token: string): Promise<number> => {
       const headers = { authorization: `Bearer ${token}` };
-      const given = body === '' ? {} : { body };
-      return (await fetch(`${server.base}/v1${path}`, { method, headers, ...given })).status;
+      const bodyInit = body === '' ? {} : { body };
+      return (await fetch(`${server.base}/v1${path}`, { method, headers, ...bodyInit })).status;
     };
-    const told = [await changed(reader.token), await changed(stranger.token)];
-    expect([method, path, ...told]).toEqual([method, path, 404, 404]);
+    const statuses = [await changed(reader.token), await changed(stranger.token)];
+    expect([method, path, ...statuses]).toEqual([method, path, 404, 404]);
   }
   const listed = await ask('/data/WS');
   const names = (JSON.parse(listed.text) as { datasetId: string }[]).map((one) => one.datasetId);
@@ -155,7 +155,7 @@ test('a tier, a delay, and rights of the token', async () => {
   expect((await sql('SELECT max(v) AS v FROM WS.PRICES')).text).toBe('[{"v":3}]');
   await share([{ accountId }]);
   expect(JSON.parse((await ask('/data/WS/PRICES/A?last=9')).text)).toHaveLength(3);
-  // A publishable token reads what its grants name.
+  // A publishable token reads the datasets of its grants.
   expect((await ask('/data/WS/PRICES', publishable)).status).toBe(401);
   const grants = [{ datasets: 'WS.PRICES', rights: ['read'] as const }];
   const granted = await accounts.createToken(accountId, 'publishable', { grants });
@@ -163,7 +163,7 @@ test('a tier, a delay, and rights of the token', async () => {
   expect((await ask('/data/WS/PRICES?limit=1', token)).status).toBe(200);
 });
 
-test('a stream of it ends when it is not shared any more', async () => {
+test('a stream of it ends when the share is removed', async () => {
   const { accountId, token } = reader;
   await share([{ accountId }]);
   const url = `${server.base}/v1/stream/WS/PRICES?token=${token}&heartbeat=1&events=true`;
@@ -174,7 +174,7 @@ test('a stream of it ends when it is not shared any more', async () => {
   expect(text).toContain('event: end');
 }, 30_000);
 
-test('with whom it may be shared', async () => {
+test('the accounts with which a dataset may be shared', async () => {
   const { accountId } = reader;
   expect(await share([{ accountId: 'none' }])).toMatch(/^400 .*there is no such account/);
   expect(await share([{ accountId: server.tapedeck.accountId }])).toContain('the owner');
@@ -182,6 +182,6 @@ test('with whom it may be shared', async () => {
   expect(await share([{ accountId, weight: -1 }])).toMatch(/^400 /);
   const core = { datasetId: 'SHARED', access: { level: 'open', accounts: [{ accountId }] } };
   const schema = { type: 'object', properties: { symbol: { type: 'string' } } };
-  const made = await send(server, 'POST', '/datasets/CORE', { dataset: { ...core, schema } });
-  expect([made.status, made.text]).toEqual([400, expect.stringContaining('not for CORE')]);
+  const creation = await send(server, 'POST', '/datasets/CORE', { dataset: { ...core, schema } });
+  expect([creation.status, creation.text]).toEqual([400, expect.stringContaining('not for CORE')]);
 });

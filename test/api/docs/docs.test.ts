@@ -1,4 +1,4 @@
-// The documentation as a server without a network serves it.
+// The documentation that a server without a network serves.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
 import { startServer, type TestServer } from '../../base/server.ts';
@@ -14,7 +14,7 @@ afterAll(() => server.close());
 const get = (path: string, init?: RequestInit): Promise<Response> =>
   fetch(`${server.base}${path}`, init);
 
-test('every page is there, every link of a page leads somewhere', async () => {
+test('every page exists, and every link of a page has a target', async () => {
   const home = await (await get('/docs')).text();
   const paths = [...home.matchAll(/href="(\/docs\/[^"#]+)"/g)].map(([, path = '']) => path);
   assert.ok(paths.length > 20, `${paths.length} pages`);
@@ -37,13 +37,13 @@ test('every page is there, every link of a page leads somewhere', async () => {
   assert.deepEqual(broken, []);
 });
 
-test('a page runs nothing of its text and loads nothing of elsewhere', async () => {
+test('a page runs no script of its text and loads nothing from other hosts', async () => {
   const answer = await get('/docs');
   assert.match(answer.headers.get('content-security-policy') ?? '', /^default-src 'none'/);
   assert.doesNotMatch(await answer.text(), /(src|href)="https?:\/\/[^"]*\.(js|css)"/);
 });
 
-test('a page that is known is not sent again', async () => {
+test('a page that the client has is not sent again', async () => {
   const tag = (await get('/docs')).headers.get('etag') ?? '';
   const again = await get('/docs', { headers: { 'if-none-match': tag } });
   assert.equal(again.status, 304);
@@ -57,7 +57,7 @@ test('no file beside the documentation is served', async () => {
   }
 });
 
-test('a picture is served, and a page in the encoding that is accepted', async () => {
+test('an image is served, and a page in the accepted encoding', async () => {
   const picture = await get('/docs/guides/pictures/chart.png');
   assert.equal(picture.headers.get('content-type'), 'image/png');
   assert.ok((await picture.arrayBuffer()).byteLength > 1_000);

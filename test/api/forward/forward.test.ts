@@ -1,5 +1,5 @@
-// Requests that are handed on: to whom, how often, and what is told of one that was lost. The nodes are
-// real servers on loopback that answer, wait, or break off.
+// Forwarded requests: their target, their retries, and the answer to a lost one. The nodes are
+// real servers on loopback that answer, wait, or break the connection.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -40,7 +40,7 @@ async function listening(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** @param isReached what its network says, asked each 20 ms */
+/** @param isReached result of the reachability probe, which runs every 20 ms */
 const targetAt = (port: number, id = 'one', isReached = true): Target => {
   const agent = makeRenewedAgent(() => new Agent({ keepAlive: true }));
   closing.push(() => agent.destroy());
@@ -67,14 +67,14 @@ const answers =
 interface Front {
   readonly base: string;
   readonly port: number;
-  readonly told: string[];
+  readonly outcomes: string[];
   set(target: Target | undefined): void;
 }
 
 async function front(first: Target | undefined, waitMs = 5_000): Promise<Front> {
   let target = first;
   let changed = Promise.withResolvers<void>();
-  const told: string[] = [];
+  const outcomes: string[] = [];
   const forwarding: ForwarderOptions = {
     targets: {
       current: () => target,
@@ -82,7 +82,7 @@ async function front(first: Target | undefined, waitMs = 5_000): Promise<Front> 
         Promise.race([changed.promise, sleep(withinMs, undefined, { ref: false })]),
     },
     signHeader: ({ proxyKey }) => `signed with ${proxyKey}`,
-    recordOutcome: (outcome) => told.push(outcome),
+    recordOutcome: (outcome) => outcomes.push(outcome),
     waitMs,
   };
   const door = await openFrontServer({
@@ -98,7 +98,7 @@ async function front(first: Target | undefined, waitMs = 5_000): Promise<Front> 
     changed.resolve();
     changed = Promise.withResolvers();
   };
-  return { base: `http://127.0.0.1:${door.port}`, port: door.port, told, set };
+  return { base: `http://127.0.0.1:${door.port}`, port: door.port, outcomes, set };
 }
 
 const ask = async (base: string, init: RequestInit = {}): Promise<string> => {
@@ -106,21 +106,21 @@ const ask = async (base: string, init: RequestInit = {}): Promise<string> => {
   return `${answer.status} ${await answer.text()}`;
 };
 
-test('a request arrives as it was sent, and says who hands it on', async () => {
-  const { base, told } = await front(targetAt(await listening(createServer(answers('one')))));
+test('a forwarded request arrives unchanged, with the signature of the proxy', async () => {
+  const { base, outcomes } = await front(targetAt(await listening(createServer(answers('one')))));
   assert.equal(await ask(base), '200 one GET /v1/a?b=c%20d 0 signed with key');
   for (const bytes of [1, 65_536, 65_537, 5_000_000]) {
     const post = { method: 'POST', body: 'x'.repeat(bytes) };
     assert.equal(await ask(base, post), `200 one POST /v1/a?b=c%20d ${bytes} signed with key`);
   }
-  // Of a length that nobody said.
+  // Without a declared length.
   const chunked = {
     method: 'POST',
     duplex: 'half' as const,
     body: new Blob(['y'.repeat(2e5)]).stream(),
   };
   assert.equal(await ask(base, chunked), '200 one POST /v1/a?b=c%20d 200000 signed with key');
-  assert.deepEqual(new Set(told), new Set(['answered']));
+  assert.deepEqual(new Set(outcomes), new Set(['answered']));
 });
 
 test('a client that reads late gets the answer to a body that was refused', async () => {
@@ -138,7 +138,7 @@ test('a client that reads late gets the answer to a body that was refused', asyn
   socket.destroy();
 });
 
-test('a body that comes slowly goes on as it comes', async () => {
+test('a slow body is forwarded as it arrives', async () => {
   let came = Promise.withResolvers<string>();
   const server = createServer((request, reply) => {
     request.setEncoding('utf8').once('data', (piece: string) => came.resolve(piece));
@@ -155,12 +155,12 @@ test('a body that comes slowly goes on as it comes', async () => {
   assert.match(String((await answer)[0]), /^HTTP\/1.1 200[^]*whole/);
 });
 
-test('a node that no network leads to any more is not waited for, a slow one is', async () => {
+test('the proxy waits for a slow node, but not for an unreachable one', async () => {
   const silent = await listening(createServer(() => undefined));
   const cut = await front(targetAt(silent, 'cut', false), 300);
   assert.match(await ask(cut.base), /^503 .*no node serves for now/);
   assert.match(await ask(cut.base, { method: 'POST', body: 'a' }), /^502 .*is not known/);
-  assert.deepEqual(cut.told, ['refused', 'unknown']);
+  assert.deepEqual(cut.outcomes, ['refused', 'unknown']);
   const server = createServer((_request, reply) => {
     setTimeout(() => reply.setHeader('x-request-id', 'r').end('late'), 300);
   });
@@ -168,7 +168,7 @@ test('a node that no network leads to any more is not waited for, a slow one is'
   assert.equal(await ask(slow.base, { method: 'POST', body: 'a' }), '200 late');
 });
 
-test('a node may be at an address of IPv6', async (context) => {
+test('a node may have an IPv6 address', async (context) => {
   const server = createServer(answers('six'));
   server.listen(0, '::1');
   const isThere = await Promise.race([
@@ -182,32 +182,32 @@ test('a node may be at an address of IPv6', async (context) => {
   assert.match(await ask(base), /^200 six/);
 });
 
-test("a client's own word on who hands it on does not arrive", async () => {
+test("a client's own proxy header is not forwarded", async () => {
   const { base } = await front(targetAt(await listening(createServer(answers('one')))));
   const forged = { headers: { [PROXY_HEADER]: 'forged', connection: 'keep-alive' } };
   assert.match(await ask(base, forged), /signed with key$/);
 });
 
-test('while nobody serves requests wait, each for the node that comes', async () => {
+test('requests wait while no node serves, until one does', async () => {
   const { base, set } = await front(undefined);
   const waiting = ['GET', 'POST', 'PUT'].map((method) =>
     ask(base, method === 'GET' ? {} : { method, body: 'body' }),
   );
   await sleep(50);
   set(targetAt(await listening(createServer(answers('late')))));
-  for (const told of await Promise.all(waiting)) assert.match(told, /^200 late/);
+  for (const answer of await Promise.all(waiting)) assert.match(answer, /^200 late/);
 });
 
-test('a request that no node takes in time is refused, and may be sent again', async () => {
-  const { base, told } = await front(undefined, 100);
+test('a request that no node accepts in time is refused, and may be sent again', async () => {
+  const { base, outcomes } = await front(undefined, 100);
   const answer = await fetch(`${base}/v1/a`, { headers: { accept: 'application/problem+json' } });
   assert.equal(answer.status, 503);
   assert.equal(answer.headers.get('retry-after'), '1');
   assert.match(await answer.text(), /no node serves for now: try again/);
-  assert.deepEqual(told, ['refused']);
+  assert.deepEqual(outcomes, ['refused']);
 });
 
-/** Takes requests, and ends their connections without a word. */
+/** Accepts requests, and closes their connections without an answer. */
 async function breaking(): Promise<{ readonly target: Target; readonly count: () => number }> {
   let count = 0;
   const server = createServer(async (request) => {
@@ -218,10 +218,10 @@ async function breaking(): Promise<{ readonly target: Target; readonly count: ()
   return { target: targetAt(await listening(server), 'breaks'), count: () => count };
 }
 
-test('what was sent to a node that was lost is sent again only where that changes nothing', async () => {
+test('a request to a lost node is sent again only if it changes nothing', async () => {
   const next = targetAt(await listening(createServer(answers('next'))), 'next');
   const { count, target } = await breaking();
-  const { base, set, told } = await front(target);
+  const { base, set, outcomes } = await front(target);
   const reading = ask(base);
   await sleep(100);
   set(next);
@@ -236,11 +236,11 @@ test('what was sent to a node that was lost is sent again only where that change
   }
   set(target);
   const cursor = await fetch(`${base}/v1/time-series/A?queryId=mine`);
-  assert.equal(cursor.status, 502, 'a named query goes on with each answer');
-  assert.deepEqual(told.slice(-4), ['unknown', 'unknown', 'unknown', 'unknown']);
+  assert.equal(cursor.status, 502, 'a named query advances with each answer');
+  assert.deepEqual(outcomes.slice(-4), ['unknown', 'unknown', 'unknown', 'unknown']);
 });
 
-test('where one connection broke no other one of before is used', async () => {
+test('after one connection broke, no other earlier connection is used', async () => {
   const sockets = new Set<object>();
   const server = createServer(async ({ socket, url }, reply) => {
     sockets.add(socket);
@@ -259,12 +259,12 @@ test('where one connection broke no other one of before is used', async () => {
   const before = sockets.size;
   await get('/one');
   assert.equal(sockets.size, before + 1, 'a new connection');
-  assert.equal(await slow, 'answered', 'what was on its way goes on');
+  assert.equal(await slow, 'answered', 'a running request continues');
   await get('/two');
   assert.equal(sockets.size, before + 1, 'and it is used again');
 });
 
-test('what comes just after a connection broke is not sent to a process that is about to end', async () => {
+test('a request just after a broken connection is not sent to a process that is ending', async () => {
   let isEnding = false;
   const dying = createServer(({ socket }) => {
     socket.destroy();
@@ -283,7 +283,7 @@ test('what comes just after a connection broke is not sent to a process that is 
   assert.match(await second, /^200 next POST/);
 });
 
-test('a node that ends refuses what it did not begin with, and the next one takes it', async () => {
+test('a node that is ending refuses requests that it has not started; the next one serves them', async () => {
   const ending: RequestListener = (_request, reply) => reply.writeHead(503).end('ending');
   const busy: RequestListener = (_request, reply) =>
     reply.writeHead(503, { 'x-request-id': 'r' }).end('busy');
@@ -293,17 +293,17 @@ test('a node that ends refuses what it did not begin with, and the next one take
   set(targetAt(await listening(createServer(answers('next'))), 'next'));
   assert.match(await pushed, /^200 next POST \S+ 1000/);
   set(targetAt(await listening(createServer(busy)), 'busy'));
-  assert.equal(await ask(base), '503 busy', 'what a node says itself is its answer');
+  assert.equal(await ask(base), '503 busy', 'the answer of the node itself');
 });
 
-test('a body that nobody has any more is asked for again', async () => {
+test('the client must send a body again that the proxy has no longer', async () => {
   const ending: RequestListener = (_request, reply) => reply.writeHead(503).end('ending');
   const { base } = await front(targetAt(await listening(createServer(ending)), 'ends'));
-  const told = await ask(base, { method: 'POST', body: 'x'.repeat(100_000) });
-  assert.match(told, /^503 .*the node that serves changed while the body was sent/);
+  const answer = await ask(base, { method: 'POST', body: 'x'.repeat(100_000) });
+  assert.match(answer, /^503 .*the node that serves changed while the body was sent/);
 });
 
-test('a client that goes ends what it asked for, and an answer that breaks off is broken', async () => {
+test('a client that disconnects ends its request, and a broken answer breaks for the client', async () => {
   let ended = Promise.withResolvers<void>();
   const slow: RequestListener = (_request, reply) => {
     reply.writeHead(200, { 'x-request-id': 'r' }).write('begun');
@@ -325,10 +325,10 @@ test('a client that goes ends what it asked for, and an answer that breaks off i
   await assert.rejects(ask(other), /terminated|aborted/);
 });
 
-test('a node that is not there takes nothing, however often it is asked', async () => {
-  const gone = createServer();
-  const port = await listening(gone);
-  gone.close();
+test('a node that is down receives nothing, also not with retries', async () => {
+  const closedServer = createServer();
+  const port = await listening(closedServer);
+  closedServer.close();
   const { base, set } = await front(targetAt(port, 'gone'));
   const large = ask(base, { method: 'POST', body: 'x'.repeat(300_000) });
   await sleep(200);
@@ -336,7 +336,7 @@ test('a node that is not there takes nothing, however often it is asked', async 
   assert.match(await large, /^200 next POST \S+ 300000/, 'nothing of it was read before');
 });
 
-test('bytes that are no request harm no one', async () => {
+test('bytes that are no request do no harm', async () => {
   const { base, port } = await front(targetAt(await listening(createServer(answers('one')))));
   const oddLength = 'POST /v1 HTTP/1.1\r\ncontent-length: -1\r\n\r\n';
   for (const bytes of ['\r\n\r\n', 'GET', 'GET / HTTP/9.9\r\n\r\n', oddLength]) {
@@ -347,24 +347,24 @@ test('bytes that are no request harm no one', async () => {
   assert.match(await ask(base), /^200 one/);
 });
 
-test('a node that speaks TLS is known by its very certificate', async () => {
+test('a TLS node is identified by its own certificate', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tapedeck-pinned-'));
   closing.push(() => rmSync(folder, { recursive: true }));
-  const made = (name: string): { readonly cert: string; readonly key: string } => {
+  const createCertificate = (name: string): { readonly cert: string; readonly key: string } => {
     const [key, cert] = [join(folder, `${name}.key`), join(folder, `${name}.crt`)];
     const kind = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1'];
     const rest = ['-nodes', '-days', '2', '-subj', `/CN=${name}`, '-keyout', key, '-out', cert];
     execFileSync('openssl', [...kind, ...rest], { stdio: 'ignore' });
     return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
   };
-  const [right, wrong] = [made('api.example'), made('other.example')];
-  const secure = (known: string, port: number): Target => ({
-    ...targetAt(port, known.slice(30, 60)),
+  const [right, wrong] = [createCertificate('api.example'), createCertificate('other.example')];
+  const secure = (certificate: string, port: number): Target => ({
+    ...targetAt(port, certificate.slice(30, 60)),
     url: new URL(`https://127.0.0.1:${port}`),
     agent: makeRenewedAgent(
       () =>
         new SecureAgent({
-          ca: known,
+          ca: certificate,
           allowPartialTrustChain: true,
           checkServerIdentity: () => undefined,
         }),
@@ -377,7 +377,7 @@ test('a node that speaks TLS is known by its very certificate', async () => {
   assert.match(await ask(base), /^503 .*no node serves/);
 });
 
-test('who asked is believed of nobody without the key, of no other request, and not for long', () => {
+test('a client address is accepted only with the key, for its own request, and for a short time', () => {
   let nowMs = 1_000_000;
   const hopping = { key: 'k'.repeat(64), clock: () => nowMs };
   const request = { method: 'GET', url: '/v1/data/A' };

@@ -1,4 +1,4 @@
-// What one account does to the others by SQL, and what its failed queries cost it.
+// The effect of one account's SQL on other accounts, and the cost of its failed queries.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { createWorkspace } from '../../../store/lake/datasetEdits.ts';
@@ -6,7 +6,7 @@ import { loaded } from '../../base/client.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
 
 const rows = Array.from({ length: 3_000 }, (_, at) => `K${at},2024-01-01,${at}`).join('\n');
-/** Hours of work whose answer is one number. */
+/** A query of hours with one number as its answer. */
 const JOINS = 'SELECT count(*) AS n FROM T a, T b, T c, T d WHERE a.v * b.v % 7 = c.v * d.v % 11';
 
 const sqlUrl = ({ base }: TestServer, workspace: string, token: string, query: string): string =>
@@ -20,7 +20,7 @@ async function neighbour({ tapedeck }: TestServer, tier: string): Promise<string
   return (await accounts.createToken(accountId, 'secret')).text;
 }
 
-test('six cross joins of one account: SELECT 1 of another is answered at once', async () => {
+test('six cross joins of one account: SELECT 1 of another is answered immediately', async () => {
   await using server = await startServer();
   await loaded(server, 'T', `symbol,date,v\n${rows}\n`);
   const token = await neighbour(server, 'launch');
@@ -42,18 +42,18 @@ test('six cross joins of one account: SELECT 1 of another is answered at once', 
   await Promise.all(joins);
 });
 
-/** A quarter of the free tier's, so that a quarter of the time is burnt. */
+/** A quarter of the free tier's budget, so that the test takes a quarter of the time. */
 function lowerBudget({ tapedeck }: TestServer, token: string): void {
   const { accounts } = tapedeck.services;
   const caller = accounts.identify(token);
   const { sql, ...tier } = caller.tier;
   const lower = { ...tier, sql: { ...sql, failedMsPerMinute: sql.failedMsPerMinute / 4 } };
-  for (const known of [caller, accounts.account(caller.accountId)]) {
-    Object.assign(known as { tier: object }, { tier: lower });
+  for (const tierHolder of [caller, accounts.account(caller.accountId)]) {
+    Object.assign(tierHolder as { tier: object }, { tier: lower });
   }
 }
 
-test('failed queries spend a budget; past it 429 says when to come again', async () => {
+test('failed queries spend a budget; above it 429 includes the time to retry', async () => {
   await using server = await startServer({ settings: { TAPEDECK_SQL_TIMEOUT: '250' } });
   const token = await neighbour(server, 'free');
   lowerBudget(server, token);
@@ -65,18 +65,18 @@ test('failed queries spend a budget; past it 429 says when to come again', async
   let failedMs = 0;
   for (let round = 0; round < 30 && refused === undefined; round += 1) {
     const began = performance.now();
-    const asked = [1, 2].map(async () => {
+    const requests = [1, 2].map(async () => {
       const answer = await fetch(sqlUrl(server, 'NEXT', token, JOINS));
       if (answer.status === 504) failedMs += performance.now() - began;
       return answer;
     });
-    for (const answer of await Promise.all(asked)) {
+    for (const answer of await Promise.all(requests)) {
       statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
       if (answer.status === 429) refused = answer;
     }
   }
   assert.ok(refused !== undefined, JSON.stringify([...statuses]));
-  // Of at least 250 ms each, and longer where the machine is busy: what counts is the time.
+  // Each takes at least 250 ms, and longer on a busy machine: the budget counts time.
   assert.ok((statuses.get(504) ?? 0) >= 5, JSON.stringify([...statuses]));
   assert.ok(failedMs >= 5_000, `refused after ${failedMs} ms`);
   assert.ok(Number(refused.headers.get('retry-after')) >= 1);

@@ -1,5 +1,5 @@
-// Tokens where none belongs: in paths, parameters, headers, statements, cells, file names. Callers put
-// them there, and what the server makes of it is read by others.
+// Tokens in wrong places: in paths, parameters, headers, statements, cells, file names. Callers put them
+// there by mistake, and others may read the results.
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { gzipSync } from 'node:zlib';
@@ -10,19 +10,19 @@ import { note } from '../../base/notes.ts';
 import { seedsOf } from '../../base/seeds.ts';
 import { assertHidden, PLANTED, spawnServer } from './spawned.ts';
 
-interface Asked {
+interface Answer {
   readonly status: number;
   readonly text: string;
 }
 
-/** As it stands: `fetch` would write the path anew. */
+/** Sends the path unchanged: `fetch` would rewrite it. */
 function ask(
   base: string,
   method: string,
   path: string,
   headers: Readonly<Record<string, string>>,
   body?: string | Buffer,
-): Promise<Asked> {
+): Promise<Answer> {
   const { hostname, port } = new URL(base);
   return new Promise((resolve, reject) => {
     const sent = request({ hostname, port, method, path, headers }, (answer) => {
@@ -96,14 +96,14 @@ const STATEMENTS: readonly ((token: string) => string)[] = [
   (token) => `${token}`,
 ];
 
-/** Bodies of loads into a dataset of symbol, date and the number v, of whose records none fits. */
+/** Bodies of loads into a dataset of symbol, date and the number v; all of their records are invalid. */
 const RECORDS: readonly ((tokens: readonly string[]) => string)[] = [
   (tokens) => `symbol,date,v\n${tokens.map((token) => `A,2020-01-05,${token}\n`).join('')}`,
   (tokens) => `symbol,date,v\n${tokens.map((token) => `A,${token},1\n`).join('')}`,
   (tokens) => JSON.stringify(tokens.map((v) => ({ symbol: 'A', date: '2020-01-05', v }))),
 ];
 
-/** Others, which do not fit as a whole. */
+/** Bodies that are invalid as a whole. */
 const BODIES: readonly ((token: string) => string | Buffer)[] = [
   (token) => `symbol,date,v,${token}\nA,2020-01-05,1\n`,
   (token) => `symbol,date,v\n"A,2020-01-05,${token}\n`,
@@ -117,17 +117,17 @@ const HOW = ['', '&dryRun=true', '&maximumValidationErrors=5'];
 
 const bearer = { authorization: `Bearer ${PLANTED.secret}` };
 
-test('a token in an odd place is told to nobody', async (t) => {
+test('a token in an odd place is revealed to nobody', async (t) => {
   await using server = await spawnServer({ TAPEDECK_SANDBOX_PORT: '0' });
   const { base } = server;
-  const made = await prepare(base);
-  const tokens = { secret: PLANTED.secret, admin: PLANTED.admin, ...made };
+  const preparedTokens = await prepare(base);
+  const tokens = { secret: PLANTED.secret, admin: PLANTED.admin, ...preparedTokens };
   const answers: [string, string][] = [];
-  let asked = 0;
+  let requestCount = 0;
   const send = async (...what: Parameters<typeof ask> extends [string, ...infer R] ? R : never) => {
     const [method, path] = what;
     const { status, text } = await ask(base, ...what);
-    asked += 1;
+    requestCount += 1;
     if (status >= 400 || status < 200) answers.push([`${method} ${path}: ${status}`, text]);
     return status;
   };
@@ -150,7 +150,7 @@ test('a token in an odd place is told to nobody', async (t) => {
     for (const body of BODIES) {
       for (const more of HOW) await send('POST', `${LOAD}${more}`, bearer, body(token));
     }
-    // Of records that do not fit the first one is told at once, the others in the log.
+    // The first invalid record is reported in the answer, the others in the log.
     const records = [token, ...Object.values(tokens).filter((other) => other !== token)];
     for (const [place, body] of RECORDS.entries()) {
       const more = HOW[(place + turn + seed) % HOW.length] ?? '';
@@ -165,7 +165,7 @@ test('a token in an odd place is told to nobody', async (t) => {
   answers.push(['audit', (await ask(base, 'GET', '/v1/admin/audit', admin)).text]);
   const doc = await ask(base, 'GET', '/v1/openapi-doc', bearer);
   answers.push(['metrics', (await ask(base, 'GET', '/metrics', {})).text], ['openapi', doc.text]);
-  note(t, `${asked} requests, ${answers.length} answers`);
+  note(t, `${requestCount} requests, ${answers.length} answers`);
   assert.ok(answers.length > 500);
   assert.ok(
     answers.some(([, text]) => text.includes('k_…')),
@@ -178,7 +178,7 @@ test('a token in an odd place is told to nobody', async (t) => {
   assertHidden(await server.end(), tokens);
 });
 
-/** A dataset, and secrets that only the server can make. */
+/** Creates a dataset, and the secrets that only the server can create. */
 async function prepare(base: string): Promise<Readonly<Record<string, string>>> {
   const post = async (path: string, body: string): Promise<Readonly<Record<string, string>>> => {
     const { status, text } = await ask(base, 'POST', `/v1${path}`, bearer, body);
@@ -190,13 +190,13 @@ async function prepare(base: string): Promise<Readonly<Record<string, string>>> 
   await post(load, 'symbol,date,v\nA,2020-01-01,1\nB,2020-01-02,2\n');
   const { token = '' } = await post('/account/tokens', '{"kind":"secret"}');
   const { secret = '' } = await post('/account/signed', JSON.stringify({ tokenToSign: token }));
-  return { made: token, signing: secret };
+  return { issuedToken: token, signing: secret };
 }
 
-/** Which token has which parameter differs from run to run: what a parameter does with it does not. */
+/** The assignment of tokens to parameters differs between runs; the handling of a parameter does not. */
 const TOKENS = 4;
 
-/** Every parameter of every endpoint that reads, and members of every body, a share to each token. */
+/** Every parameter of every endpoint that reads, and members of every body, divided among the tokens. */
 async function parameters(
   token: string,
   turn: number,

@@ -24,39 +24,41 @@ test('the document is valid OpenAPI 3.1 by an outside validator', async () => {
 
 /**
  * For each operation: 1,817 before they shared anything, 1,077 and 1,083 since, 1,112 with ten parameters
- * of how a file is read and with what every write answers, 1,117 with the formats, scripts and prices that
- * replace an answer, 1,177 with the three parameters of every answer that is JSON,
- * 1,180 with the header of writes that are done once.
+ * of file reading and the answer of every write, 1,117 with the formats, scripts and prices that
+ * replace an answer, 1,177 with the three parameters of every JSON answer,
+ * 1,180 with the header of idempotent writes.
  */
 const OPERATION_BYTES_MAX = 1_182;
-/** Of the market: half of it are the 120 operations, a quarter what they answer. */
+/** Of the market document: half of it are the 120 operations, a quarter their answers. */
 const MARKET_BYTES_MAX = 200_000;
 
 interface Shared {
   readonly components: Readonly<Record<string, Readonly<Record<string, object>>>>;
 }
 
-/** What is referred to, and what is there. */
+/** The referenced components, and the defined ones. */
 function referencesOf(document: Shared): readonly (readonly (string | undefined)[])[] {
   const text = JSON.stringify(document);
-  const asked = new Set([...text.matchAll(/"#\/components\/([\w/]+)"/g)].map((found) => found[1]));
+  const references = new Set(
+    [...text.matchAll(/"#\/components\/([\w/]+)"/g)].map((match) => match[1]),
+  );
   const there = Object.entries(document.components).flatMap(([kind, all]) =>
     kind === 'securitySchemes' ? [] : Object.keys(all).map((name) => `${kind}/${name}`),
   );
-  return [[...asked].toSorted(), there.toSorted()];
+  return [[...references].toSorted(), there.toSorted()];
 }
 
 test('the market has a document of its own, as valid and as short', async () => {
   await using server = await startServer();
-  const told = await fetch(`${server.base}/v1/openapi-doc?part=market`);
-  const document = (await told.json()) as Shared & { readonly paths: object };
+  const response = await fetch(`${server.base}/v1/openapi-doc?part=market`);
+  const document = (await response.json()) as Shared & { readonly paths: object };
   const length = JSON.stringify(document).length;
   assert.ok(length < MARKET_BYTES_MAX, String(length));
   const { valid, errors } = await new Validator().validate({ ...document });
   assert.ok(valid, JSON.stringify(errors));
-  const [asked = [], there] = referencesOf(document);
-  assert.deepEqual(asked, there);
-  assert.ok(asked.includes('schemas/Quote') && asked.includes('schemas/StockTypes'));
+  const [references = [], there] = referencesOf(document);
+  assert.deepEqual(references, there);
+  assert.ok(references.includes('schemas/Quote') && references.includes('schemas/StockTypes'));
   const types = Object.keys(document.paths);
   for (const { name } of [...MARKET_TYPES, ...STOCK_TYPES]) {
     assert.ok(
@@ -67,7 +69,7 @@ test('the market has a document of its own, as valid and as short', async () => 
   assert.match(JSON.stringify(buildOpenApi(ENDPOINTS, 'svc')), /"\/v1\/openapi-doc\?part=market"/);
 });
 
-test('what operations have in common stands there once, and every reference has its target', () => {
+test('common parts of operations are defined once, and every reference has its target', () => {
   const document = buildOpenApi(ENDPOINTS, 'svc') as unknown as Shared & {
     readonly paths: Readonly<Record<string, object>>;
   };
@@ -77,11 +79,11 @@ test('what operations have in common stands there once, and every reference has 
   ).length;
   const most = operations * OPERATION_BYTES_MAX;
   assert.ok(text.length < most, `${text.length} for ${operations} operations`);
-  const [asked, there = []] = referencesOf(document);
-  assert.deepEqual(asked, there);
+  const [references, there = []] = referencesOf(document);
+  assert.deepEqual(references, there);
   assert.ok(there.includes('schemas/Problem') && there.includes('schemas/ListDatasetsAnswerItem'));
-  const told = JSON.stringify(document.components['responses']?.['402']);
-  assert.match(told, /You have exceeded your allotted message quota/);
+  const quotaResponse = JSON.stringify(document.components['responses']?.['402']);
+  assert.match(quotaResponse, /You have exceeded your allotted message quota/);
 });
 
 test('every row of the table is in the document, once for each form of its path', () => {
@@ -100,8 +102,8 @@ test('every row of the table is in the document, once for each form of its path'
   }
 });
 
-// The document is kept from one request to the next.
-test('each server describes its own brand, whichever was asked before it', async () => {
+// The document is cached between requests.
+test('each server describes its own brand, independent of earlier requests to others', async () => {
   await using ours = await startServer();
   await using theirs = await startServer({ settings: { TAPEDECK_BRAND: 'theirs' } });
   const headerIn = async ({ base }: TestServer, part: string): Promise<string | undefined> => {
@@ -122,7 +124,7 @@ test('the program and its package have one version', async () => {
   assert.equal((JSON.parse(text) as { version: string }).version, VERSION);
 });
 
-test('the changelog is told as data, without a token', async () => {
+test('the changelog is served as data, without a token', async () => {
   await using server = await startServer();
   const answer = await fetch(`${server.base}/v1/changelog`);
   assert.equal(answer.status, 200);

@@ -1,4 +1,4 @@
-// What parameters make of an answer is in the document too: members that `filter` leaves out, the price of
+// The document includes the effects of parameters on answers: members that `filter` leaves out, the price of
 // `estimate`, the script of `callback`, and each format by its media type.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** With what it refers to in its place. */
+/** The schema with its references resolved. */
 function whole(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(whole);

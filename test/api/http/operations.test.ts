@@ -1,4 +1,4 @@
-// What operators rely on: probes, metrics, TLS, a drain, a full disk.
+// Features for operators: probes, metrics, TLS, a drain, a full disk.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -27,7 +27,7 @@ test('probes and metrics need no token', async () => {
   assert.ok(!metrics.includes(server.secret) && !metrics.includes(server.publishable));
 });
 
-test('metrics have a port of their own by a setting, and are not on the others then', async () => {
+test('metrics can have a port of their own, and are then not on the others', async () => {
   const settings = { TAPEDECK_METRICS_PORT: '0', TAPEDECK_SANDBOX_PORT: '0' };
   await using server = await startServer({ settings });
   const { monitoring = '', sandbox = '', services } = server.tapedeck;

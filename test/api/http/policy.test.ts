@@ -1,5 +1,5 @@
-// No answer of the API runs as a page: whatever text a caller sends back comes with a policy that lets
-// nothing run.
+// No answer of the API runs as a page: any text that a caller gets echoed has a policy that
+// blocks all scripts.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { startServer } from '../../base/server.ts';

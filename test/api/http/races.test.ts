@@ -1,10 +1,10 @@
-// Requests that ask for the same thing at once: one is first, and each answer holds for all of them.
+// Concurrent requests for the same thing: one is first, and the answers agree.
 import assert from 'node:assert/strict';
 import { expect } from 'vitest';
 import { send } from '../../base/client.ts';
 import { test } from '../../base/fixtures.ts';
 
-/** At once, and more than any limit below. */
+/** Concurrent requests; more than any limit below. */
 const ASKERS = 8;
 
 const together = <T>(ask: (at: number) => Promise<T>): Promise<PromiseSettledResult<T>[]> =>
@@ -13,12 +13,12 @@ const together = <T>(ask: (at: number) => Promise<T>): Promise<PromiseSettledRes
 test('no more tokens than the tier has', async ({ server }) => {
   const { accounts } = server.tapedeck.services;
   const accountId = await accounts.createAccount('Small', 'free');
-  const made = await together(() => accounts.createToken(accountId, 'secret'));
-  const refused = made.filter(({ status }) => status === 'rejected');
+  const creations = await together(() => accounts.createToken(accountId, 'secret'));
+  const refused = creations.filter(({ status }) => status === 'rejected');
   assert.equal(refused.length, ASKERS - 2);
   const tokens = (await accounts.tokens(accountId)).filter(({ test: isTest }) => !isTest);
   assert.equal(tokens.length, 2);
-  // One is given up, and all others want its place.
+  // One token is deleted, and all requests compete for its place.
   const [one] = tokens;
   assert.ok(one);
   await accounts.changeToken(accountId, one.tokenId, { disabled: true });
@@ -40,7 +40,7 @@ test('a token that is signed by several has one secret', async ({ server }) => {
   assert.ok(texts[0]?.includes((JSON.parse(text) as { secret: string }).secret));
 });
 
-test('a name is given once: views, datasets, workspaces', async ({ server }) => {
+test('a name is used once: views, datasets, workspaces', async ({ server }) => {
   const query = 'SELECT 1 AS one';
   await together((at) =>
     send(server, 'POST', '/views/WS', { view: { name: at % 2 === 0 ? 'V' : 'v', query } }),
@@ -54,12 +54,14 @@ test('a name is given once: views, datasets, workspaces', async ({ server }) => 
     ['/workspaces', { name: 'TWICE' }],
   ] as const) {
     const answers = await together(() => send(server, 'POST', path, body));
-    const told = answers.map((answer) => (answer.status === 'fulfilled' ? answer.value : answer));
+    const outcomes = answers.map((answer) =>
+      answer.status === 'fulfilled' ? answer.value : answer,
+    );
     expect(
-      told.filter(({ status }) => status === 200),
-      JSON.stringify(told),
+      outcomes.filter(({ status }) => status === 200),
+      JSON.stringify(outcomes),
     ).toHaveLength(1);
-    expect(told.filter(({ status }) => status === 409)).toHaveLength(ASKERS - 1);
+    expect(outcomes.filter(({ status }) => status === 409)).toHaveLength(ASKERS - 1);
   }
 });
 
@@ -70,20 +72,20 @@ test('a view and a dataset never have one name', async ({ server }) => {
   await send(server, 'POST', '/datasets/WS', { dataset: loads('MOVES') });
   for (let turn = 0; turn < 5; turn += 1) {
     const name = `BOTH${turn}`;
-    const asked = await together((at) => {
+    const results = await together((at) => {
       if (at === 0) return send(server, 'PUT', `/datasets/WS/MOVES/${name}`);
       if (at % 2 === 0) return send(server, 'POST', '/datasets/WS', { dataset: loads(name) });
       return send(server, 'POST', '/views/WS', { view: { name: name.toLowerCase(), query } });
     });
     const { queries, lake } = server.tapedeck.services;
     const both = [queries.view('WS', name), lake.directory.dataset('WS', name)];
-    assert.equal(both.filter((one) => one !== undefined).length, 1, JSON.stringify(asked));
+    assert.equal(both.filter((one) => one !== undefined).length, 1, JSON.stringify(results));
     if (lake.directory.dataset('WS', 'MOVES') === undefined)
       await send(server, 'PUT', `/datasets/WS/${name}/MOVES`);
   }
 });
 
-test('no more webhooks than a workspace holds', async ({ server }) => {
+test('no more webhooks than the limit of a workspace', async ({ server }) => {
   const webhook = { url: 'https://example.com/hook', events: ['INGESTED'] };
   const hooks = await Promise.all(
     Array.from({ length: 105 }, () => send(server, 'POST', '/webhooks/WS', webhook)),

@@ -1,4 +1,4 @@
-// Limits under a clock that the test holds: what is let through is exact to the millisecond.
+// Limits under the clock of the test: the number of allowed requests is exact to the millisecond.
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, test } from 'vitest';
@@ -15,7 +15,7 @@ interface Held {
   readonly pass: (ms: number) => void;
 }
 
-function held(startMs = 1_700_000_000_000): Held {
+function createClock(startMs = 1_700_000_000_000): Held {
   let nowMs = startMs;
   const pass = (ms: number): void => {
     nowMs += ms;
@@ -23,14 +23,20 @@ function held(startMs = 1_700_000_000_000): Held {
   return { limiter: makeRateLimiter(() => nowMs), pass };
 }
 
-/** How many of `asked` requests at once are allowed. */
-const allowedOf = ({ limiter }: Held, asked: number, perSecond: number, burst: number): number =>
-  Array.from({ length: asked }, () => limiter.take('a', perSecond, burst)).filter((ms) => ms === 0)
-    .length;
+/** The number of allowed ones among concurrent requests. */
+const allowedOf = (
+  { limiter }: Held,
+  requestCount: number,
+  perSecond: number,
+  burst: number,
+): number =>
+  Array.from({ length: requestCount }, () => limiter.take('a', perSecond, burst)).filter(
+    (ms) => ms === 0,
+  ).length;
 
 describe('one key', () => {
-  test('a burst at once, then one request every 10 ms', () => {
-    const clock = held();
+  test('a burst, then one request every 10 ms', () => {
+    const clock = createClock();
     assert.equal(allowedOf(clock, 500, 100, 20), 20);
     for (let ms = 10; ms <= 1000; ms += 10) {
       clock.pass(9);
@@ -41,7 +47,7 @@ describe('one key', () => {
   });
 
   test('a burst of 1 is the strictest spacing', () => {
-    const clock = held();
+    const clock = createClock();
     assert.equal(clock.limiter.take('a', 10, 1), 0);
     assert.equal(clock.limiter.take('a', 10, 1), 100);
     clock.pass(99);
@@ -50,15 +56,15 @@ describe('one key', () => {
     assert.equal(clock.limiter.take('a', 10, 1), 0);
   });
 
-  test('a rest gives back the burst and no more', () => {
-    const clock = held();
+  test('an idle time restores the burst and no more', () => {
+    const clock = createClock();
     assert.equal(allowedOf(clock, 100, 100, 20), 20);
     clock.pass(86_400_000);
     assert.equal(allowedOf(clock, 100, 100, 20), 20);
   });
 
-  test('several at once are of the same burst and rate, as many as are left', () => {
-    const { limiter, pass } = held();
+  test('a group of requests takes from the same burst and rate, as many as are left', () => {
+    const { limiter, pass } = createClock();
     assert.equal(limiter.takeUpTo('a', 100, 20, 15), 15);
     assert.equal(limiter.takeUpTo('a', 100, 20, 15), 5);
     assert.equal(limiter.takeUpTo('a', 100, 20, 15), 0);
@@ -71,14 +77,14 @@ describe('one key', () => {
   });
 
   test('refused requests take nothing', () => {
-    const clock = held();
+    const clock = createClock();
     assert.equal(allowedOf(clock, 10_000, 10, 3), 3);
     clock.pass(100);
     assert.equal(clock.limiter.take('a', 10, 3), 0);
   });
 
   test('the wait is rounded up to whole milliseconds', () => {
-    const clock = held();
+    const clock = createClock();
     assert.equal(clock.limiter.take('a', 3000, 1), 0);
     assert.equal(clock.limiter.take('a', 3000, 1), 1);
     assert.equal(clock.limiter.take('b', 3, 1), 0);
@@ -86,7 +92,7 @@ describe('one key', () => {
   });
 
   test('a tier may change between two calls', () => {
-    const clock = held();
+    const clock = createClock();
     assert.equal(allowedOf(clock, 100, 10, 10), 10);
     assert.equal(allowedOf(clock, 100, 100, 30), 20);
     clock.pass(50);
@@ -94,8 +100,8 @@ describe('one key', () => {
     assert.equal(clock.limiter.take('a', 10, 10), 2_100);
   });
 
-  test('a clock set back gives nothing, and locks nobody out', () => {
-    const clock = held();
+  test('a clock that is set back gives no requests, and locks nobody out', () => {
+    const clock = createClock();
     assert.equal(allowedOf(clock, 100, 100, 20), 20);
     clock.pass(-3_600_000);
     assert.equal(clock.limiter.take('a', 100, 20), 10);
@@ -104,7 +110,7 @@ describe('one key', () => {
   });
 
   test('a clock with fractions of milliseconds', () => {
-    const clock = held(0.1);
+    const clock = createClock(0.1);
     assert.equal(clock.limiter.take('a', 100, 1), 0);
     clock.pass(9.3);
     assert.equal(clock.limiter.take('a', 100, 1), 1);
@@ -125,7 +131,7 @@ describe('any schedule', () => {
     gapsMs: fc.array(fc.oneof(fc.constant(0), fc.nat(30), fc.nat(3_000)), { maxLength: 200 }),
   });
 
-  /** By the definition: no window that ends now may hold more than burst + rate x its length. */
+  /** By definition, no window that ends now may hold more than burst + rate x its length. */
   const fits = (allowedMs: readonly number[], nowMs: number, { perSecond, burst }: Schedule) =>
     allowedMs.every(
       (fromMs, index) =>
@@ -133,7 +139,7 @@ describe('any schedule', () => {
     );
 
   function follow(schedule: Schedule): void {
-    const clock = held(0);
+    const clock = createClock(0);
     const allowedMs: number[] = [];
     let nowMs = 0;
     for (const gapMs of schedule.gapsMs) {
@@ -150,7 +156,7 @@ describe('any schedule', () => {
     }
   }
 
-  test('the limiter does what the definition says', (t) => {
+  test('the limiter matches the definition', (t) => {
     for (const seed of seedsOf(t)) {
       fc.assert(fc.property(schedules, follow), { seed, numRuns: RUNS });
     }
@@ -159,19 +165,19 @@ describe('any schedule', () => {
 
 describe('many keys', () => {
   test('keys do not share a limit', () => {
-    const { limiter } = held();
+    const { limiter } = createClock();
     assert.equal(limiter.take('ip:192.0.2.1', 10, 1), 0);
     assert.equal(limiter.take('ip:192.0.2.2', 10, 1), 0);
     assert.equal(limiter.take('ip:192.0.2.1', 10, 1), 100);
   });
 
-  test(`${KEYS_MAX} are remembered, and the least recently used one is forgotten`, () => {
-    const { limiter } = held();
+  test(`${KEYS_MAX} keys are cached, and the least recently used one is evicted`, () => {
+    const { limiter } = createClock();
     const take = (index: number): number => limiter.take(`key ${index}`, 10, 1);
     for (let index = 0; index < KEYS_MAX; index += 1) assert.equal(take(index), 0);
-    // Being refused is being used: who insists is not forgotten.
+    // A refused request counts as use: a key that keeps trying is not evicted.
     assert.equal(take(0), 100);
-    assert.equal(take(KEYS_MAX), 0, 'one too many: key 1 goes');
+    assert.equal(take(KEYS_MAX), 0, 'one too many: key 1 is evicted');
     assert.equal(take(0), 100);
     assert.equal(take(2), 100);
     assert.equal(take(KEYS_MAX), 100);
@@ -179,7 +185,7 @@ describe('many keys', () => {
   });
 });
 
-test('another node is given a part of what the doors hold, of a network and of a token', () => {
+test('another node gets a part of the permits of a network and of a token', () => {
   const throttle = makeThrottle(true, 'test', () => 0);
   const { permits } = throttle;
   assert.equal(permits.address('2001:db8::1', 9, 4), 2);

@@ -1,4 +1,4 @@
-// 429 over HTTP: by address and by token, counted in milliseconds, told when to come again.
+// 429 over HTTP: by address and by token, counted in milliseconds, with the time to retry.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { startServer, type TestServer } from '../../base/server.ts';
@@ -22,7 +22,7 @@ async function burst(
 const passed = (answers: readonly Response[]): number =>
   answers.filter(({ status }) => status !== 429).length;
 
-test('an address has 100 at once, then one each 10 ms', async () => {
+test('an address has a burst of 100, then one request every 10 ms', async () => {
   let nowMs = 5_000;
   await using server = await startServer({ settings: RATED, seams: { monotonic: () => nowMs } });
   const first = await burst(server, '/status', 130);
@@ -41,7 +41,7 @@ test('an address has 100 at once, then one each 10 ms', async () => {
   assert.equal(passed(await burst(server, '/status', 130)), 100, 'a burst is at most a second');
 });
 
-test('a token has the rate of its tier, whatever its addresses', async () => {
+test('a token has the rate of its tier, independent of its addresses', async () => {
   const settings = { ...RATED, TAPEDECK_TRUSTED_PROXIES: '127.0.0.1' };
   await using server = await startServer({ settings, seams: { monotonic: () => 7_000 } });
   const { accounts } = server.tapedeck.services;
@@ -58,7 +58,7 @@ test('a token has the rate of its tier, whatever its addresses', async () => {
   assert.equal(passed(await burst(server, '/status', 70, neighbour)), 30, 'one /64 is one caller');
 });
 
-test('nobody else is believed about addresses', async () => {
+test('forwarded addresses of untrusted senders are ignored', async () => {
   await using server = await startServer({ settings: RATED, seams: { monotonic: () => 9_000 } });
   let through = 0;
   for (let at = 0; at < 3; at += 1) {

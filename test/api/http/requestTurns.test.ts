@@ -1,4 +1,4 @@
-// Requests that arrive in one turn of the event loop, and in which turns they start.
+// Requests that arrive in one turn of the event loop, and the turns in which they start.
 import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { test } from 'vitest';

@@ -1,4 +1,4 @@
-// Schemas are made without typebox's own makers, which every start would read: they say the same.
+// Schemas are built without typebox's own builders, which would slow down every start: the results are equal.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { Type as Theirs } from 'typebox';
@@ -7,7 +7,7 @@ import { Type } from '../../../api/request/body/schema.ts';
 
 type Makers = typeof Type;
 
-/** Every maker, with options and without, and what stands in objects as optional. */
+/** Every builder, with and without options, and as an optional member of objects. */
 const SAMPLES: Readonly<Record<keyof Makers, (make: Makers) => readonly unknown[]>> = {
   Array: (make) => [make.Array(make.String()), make.Array(make.Null(), { maxItems: 2 })],
   Boolean: (make) => [make.Boolean(), make.Boolean({ description: 'a' })],
@@ -35,7 +35,7 @@ const SAMPLES: Readonly<Record<keyof Makers, (make: Makers) => readonly unknown[
 };
 
 for (const [name, samples] of Object.entries(SAMPLES)) {
-  test(`${name} is as typebox makes it`, () => {
+  test(`${name} equals that of typebox`, () => {
     assert.deepEqual(samples(Type).map(textOf), samples(Theirs).map(textOf));
   });
 }

@@ -1,4 +1,4 @@
-// Readers that do not read and senders that do not send: what they hold is bounded, and ends.
+// Readers that do not read and senders that do not send: their resources are bounded, and released.
 import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -17,7 +17,7 @@ const LONG = `SELECT a.symbol || '${'x'.repeat(80)}' AS s, b.v FROM T a, T b`;
 const pathOf = (token: string, workspace = 'WS'): string =>
   `/v1/sql-query/${workspace}?${new URLSearchParams({ token, sqlQuery: LONG })}`;
 
-/** Asks and reads nothing but the head. */
+/** Sends a request and reads only the head of the answer. */
 function lazy({ base }: TestServer, path: string): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect(Number(new URL(base).port), '127.0.0.1');
@@ -39,7 +39,7 @@ async function until(what: () => Promise<boolean>): Promise<void> {
   assert.ok(await what());
 }
 
-test('answers of one account that nobody reads have their share of the disk, and no more', async () => {
+test('unread answers of one account have their share of the disk, and no more', async () => {
   const settings = { TAPEDECK_ANSWER_DISK: String(40 * 1024 ** 2) };
   await using server = await startServer({ settings });
   await loaded(server, 'T', `symbol,date,v\n${rows}\n`);
@@ -53,8 +53,8 @@ test('answers of one account that nobody reads have their share of the disk, and
     await lazy(server, pathOf(server.secret)),
     await lazy(server, pathOf(server.secret)),
   ];
-  const held = await bytesIn(server.folder);
-  assert.ok(held > 20 * 1024 ** 2, `${held} bytes`);
+  const storedBytes = await bytesIn(server.folder);
+  assert.ok(storedBytes > 20 * 1024 ** 2, `${storedBytes} bytes`);
   const refused = await fetch(`${server.base}${pathOf(server.secret)}`);
   assert.equal(refused.status, 503);
   assert.match(
@@ -72,7 +72,7 @@ test('answers of one account that nobody reads have their share of the disk, and
   await again.text();
 });
 
-test('whoever does not read is cut off, whoever reads slowly enough is not', async () => {
+test('a client that does not read is disconnected, a slow reader is not', async () => {
   const pace = { bytesPerSecond: 100_000, windowMs: 500 };
   await using server = await startServer({ seams: { pace } });
   await loaded(server, 'T', `symbol,date,v\n${rows}\n`);

@@ -1,4 +1,4 @@
-// Bodies that come too slowly, or stop coming: refused by their pace, while others may take their time.
+// Bodies that arrive too slowly, or stop: they are refused by their pace. Slow but steady ones are read.
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,7 +9,7 @@ import { Failure } from '../../../store/base/failure.ts';
 const PACE = { bytesPerSecond: 100, windowMs: 300 };
 const LIMITS = { bytesMax: 10_000, contentLength: undefined };
 
-test('a body that stops coming is refused with the pace', async () => {
+test('a body that stops arriving is refused with the pace', async () => {
   const body = new PassThrough();
   body.write('{"a":');
   const failure = await readJson(body, LIMITS, PACE).then(
@@ -19,7 +19,7 @@ test('a body that stops coming is refused with the pace', async () => {
   assert.ok(failure instanceof Failure);
   assert.equal(failure.type, 'InvalidBody');
   assert.match(failure.message, /arrived too slowly: 100 bytes a second over 0\.3 s are the least/);
-  // Its connection stays: the refusal goes out on it.
+  // Its connection stays open: the refusal is sent on it.
   assert.equal(body.destroyed, false);
 });
 

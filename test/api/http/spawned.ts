@@ -1,4 +1,4 @@
-// The server as a process of its own, with all that it says and keeps.
+// The server as a process of its own, with all its output and files.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,7 +20,7 @@ const SECRET_FILES = new Set(['key', 'admin-token']);
 
 interface Spawned extends AsyncDisposable {
   readonly base: string;
-  /** Ends it; what it said on stderr and every file that it left, by name. */
+  /** Ends it and returns its stderr and every file that it left, by name. */
   end(): Promise<ReadonlyMap<string, string>>;
 }
 
@@ -50,8 +50,8 @@ export async function spawnServer(
   const base = await new Promise<string>((resolve, reject) => {
     child.stdout.on('data', (chunk: Buffer) => {
       stdout += chunk.toString();
-      const found = /listens on (\S+)/.exec(stdout)?.[1];
-      if (found !== undefined) resolve(found);
+      const baseUrl = /listens on (\S+)/.exec(stdout)?.[1];
+      if (baseUrl !== undefined) resolve(baseUrl);
     });
     child.once('exit', () => reject(new Error(`it did not start: ${stderr}`)));
   });
@@ -79,7 +79,7 @@ async function filesOf(folder: string): Promise<ReadonlyMap<string, string>> {
   return files;
 }
 
-/** Fails when one of the secrets stands in one of the texts, also percent-encoded once or twice. */
+/** Fails when one of the texts includes one of the secrets, also percent-encoded once or twice. */
 export function assertHidden(
   texts: Iterable<readonly [name: string, text: string]>,
   secrets: Readonly<Record<string, string>>,
@@ -88,7 +88,7 @@ export function assertHidden(
     const once = lenient(text);
     const spellings = [text, once, lenient(once)];
     for (const [which, value] of Object.entries(secrets)) {
-      // Publishable tokens are public, and kept in clear (DESIGN.md "Secrets").
+      // Publishable tokens are public, and stored in clear (DESIGN.md "Secrets").
       if (which === 'publishable' && name.startsWith('catalog.db')) continue;
       assert.ok(value.length > 10);
       for (const spelling of spellings) {

@@ -1,4 +1,4 @@
-// A body that is refused leaves nothing behind, wherever it is refused.
+// A refused body leaves nothing behind, at any point of the refusal.
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ const ASKED: readonly (readonly [path: string, status: number])[] = [
   ['/generate-schema/WS?dateOrder=nonsense', 400],
 ];
 
-test('bodies of requests that are asked wrongly', async ({ server }) => {
+test('bodies of invalid requests', async ({ server }) => {
   for (const [path, status] of ASKED) {
     const url = `${server.base}/v1${path}&token=${server.secret}`;
     const answer = await fetch(url, { method: 'POST', body: '[{"symbol":"A"}]' });
@@ -24,11 +24,11 @@ test('bodies of requests that are asked wrongly', async ({ server }) => {
   }
 });
 
-test('a disk that fails once while a large body comes', async () => {
+test('a disk that fails once while a large body arrives', async () => {
   let syncs = 0;
   const failing: Disk = {
     ...localDisk,
-    // The second time it would say that all is well, as a system does that told its error once.
+    // The second call would succeed: an operating system reports such an error only once.
     syncFile: (path) => {
       syncs += path.includes('/spool/') ? 1 : 0;
       if (path.includes('/spool/') && syncs === 1) return Promise.reject(new Error('EIO: no disk'));

@@ -27,7 +27,7 @@ const joint = (path: string): string => (path.includes('?') ? '&' : '?');
 
 const READS = WAYS.filter(({ endpoint }) => endpoint.method === 'GET');
 
-/** Ways to read that answer JSON, with what each answers. */
+/** Read requests that return JSON, with the answer of each. */
 async function jsonReads(): Promise<readonly (readonly [Way, string])[]> {
   const reads: (readonly [Way, string])[] = [];
   for (const way of READS) {
@@ -46,7 +46,7 @@ test('every GET that answers JSON has JSONP, CSV, and a filter', async () => {
     const isScript =
       script.type.startsWith('text/javascript') && /^\/\*\*\/ .*show\(/.test(script.text);
     if (script.status !== 200 || !isScript) wrong.push(`${way.route}: ${script.text.slice(0, 80)}`);
-    // A batch says why not; SQL selects its columns itself.
+    // A batch reports the reason for its refusal; SQL selects its columns itself.
     if (id === 'getStockBatch') continue;
     const csv = await get(way, 'format=csv');
     if (csv.status !== 200 || !csv.type.startsWith('text/csv')) wrong.push(`${way.route}: no csv`);
@@ -64,7 +64,7 @@ test('every GET that answers JSON has JSONP, CSV, and a filter', async () => {
   assert.deepEqual(wrong, []);
 });
 
-test('every answer but that of /status has both count headers', async () => {
+test('every answer except that of /status has both count headers', async () => {
   const wrong: string[] = [];
   for (const way of READS) {
     const { cost, premium, status, type } = await get(way, '');

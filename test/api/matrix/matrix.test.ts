@@ -1,5 +1,5 @@
-// The table of endpoints and what the matrix says of it: no row without its case, no case without
-// its row, and what a row takes and stops at follows from what it reaches.
+// The table of endpoints against the matrix: no row without its case, no case without its row, and the
+// token and the refusals of a row follow from its reach.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { ENDPOINTS } from '../../../api/endpoints/index.ts';
@@ -14,21 +14,25 @@ test('every row of the table has a case, and every case a row', () => {
   );
   assert.deepEqual(without, []);
   const ids = ENDPOINTS.map(({ id }) => id);
-  assert.deepEqual(ids, [...new Set(ids)], 'an id stands twice');
-  const gone = Object.keys(CASES).filter((id) => !ids.includes(id));
-  assert.deepEqual(gone, [], 'these cases of test/api/matrix/matrixCases.ts have no row any more');
+  assert.deepEqual(ids, [...new Set(ids)], 'a duplicate id');
+  const orphanCases = Object.keys(CASES).filter((id) => !ids.includes(id));
+  assert.deepEqual(
+    orphanCases,
+    [],
+    'these cases of test/api/matrix/matrixCases.ts have no row any more',
+  );
 });
 
-test('what token a row takes, whether it is always answered, and its price follow from its reach', () => {
+test('the token of a row, its exemption from refusals, and its price follow from its reach', () => {
   const wrong = WAYS.flatMap((way) => {
-    const { asked, endpoint } = way;
+    const { testCase, endpoint } = way;
     const { always = false, id, token, weight } = endpoint;
-    const need = NEEDS[asked.reach];
-    const metered = asked.metered === true;
+    const need = NEEDS[testCase.reach];
+    const metered = testCase.metered === true;
     return [
       token === need ? [] : `${id} takes ${token}, not ${need}`,
       always === isAlways(way) ? [] : `${id}: always is ${always}`,
-      (weight !== 'free') === metered ? [] : `${id}: its weight is told as ${weight}`,
+      (weight !== 'free') === metered ? [] : `${id}: its weight is documented as ${weight}`,
     ].flat();
   });
   assert.deepEqual(wrong, []);

@@ -1,4 +1,4 @@
-// Every way to ask every row, with good tokens of an account in every state that an account can be
+// All requests of every row, with valid tokens of an account in every state that an account can be
 // in: suspended, budget reached, quota used up, circuit breaker engaged, token's own limit reached.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
@@ -19,7 +19,7 @@ import {
   unpaid,
 } from './matrixRules.ts';
 
-/** Messages of tier `grow` in a month, and the most that one record may cost. */
+/** Messages of tier `grow` in a month, and the maximum price of one record. */
 const QUOTA = 100_000_000;
 const WEIGHT_MAX = 1_000_000;
 
@@ -38,13 +38,13 @@ beforeAll(async () => {
   const dates = Array.from({ length: QUOTA / WEIGHT_MAX }, (_, at) => `K,${2000 + at}-01-01\n`);
   const { workspace } = owner.target;
   const body = `symbol,date\n${dates.join('')}`;
-  assert.equal(await asked('POST', `/data/${workspace}/HEAVY?wait=true`, body), 200);
+  assert.equal(await requestStatus('POST', `/data/${workspace}/HEAVY?wait=true`, body), 200);
   const dear = JSON.stringify({ weight: WEIGHT_MAX });
-  assert.equal(await asked('PATCH', `/datasets/${workspace}/HEAVY`, dear), 200);
+  assert.equal(await requestStatus('PATCH', `/datasets/${workspace}/HEAVY`, dear), 200);
 });
 afterAll(() => server.close());
 
-async function asked(
+async function requestStatus(
   method: Request['method'],
   path: string,
   body?: string,
@@ -54,29 +54,29 @@ async function asked(
 }
 
 const reads = (query: string, id = owner.target.id): Promise<number> =>
-  asked('GET', `/data/${owner.target.workspace}/${id}?${query}`);
+  requestStatus('GET', `/data/${owner.target.workspace}/${id}?${query}`);
 
-/** Sets the account as only the operator can; what is not said is as in an account in order. */
+/** Changes the account as the operator; settings that are left out are those of a regular account. */
 async function set(settings: object): Promise<void> {
   const order = { suspended: false, payAsYouGo: true, budget: null, circuitBreaker: null };
   const path = `/admin/accounts/${owner.accountId}`;
   const body = JSON.stringify({ ...order, ...settings });
   const token = server.tapedeck.services.adminToken;
-  assert.equal(await asked('PATCH', path, body, token), 200);
-  // Rules that the account can not pay for are paused then, and not at some time during the judgement.
+  assert.equal(await requestStatus('PATCH', path, body, token), 200);
+  // Rules that the account cannot pay for are paused now, and not at some time during the checks.
   await server.tapedeck.services.rules.runChecks();
 }
 
 const used = (): number => server.tapedeck.services.ledger.balance(owner.accountId).used;
 
-/** Judges both kinds of tokens in the state that `settings` make. */
+/** Judges both kinds of tokens in the state that `settings` cause. */
 async function judged(
   name: string,
   ruled: (rule: Rule) => Rule,
   settings: object,
-  told: State['told'] = {},
+  sentences: State['sentences'] = {},
 ): Promise<void> {
-  const common = { owner, spare, engage: () => set(settings), told };
+  const common = { owner, spare, engage: () => set(settings), told: sentences };
   for (const [kind, rule] of Object.entries({ secret: may(SECRET), publishable: READER })) {
     const token = kind === 'secret' ? owner.secret : owner.publishable;
     const manner = { base: server.base, token };
@@ -86,37 +86,37 @@ async function judged(
 
 const whole = (rule: Rule): Rule => rule;
 
-test('a suspended account, and the same taken up again', async () => {
+test('a suspended account, and the same account reactivated', async () => {
   await judged('suspended', () => badToken('Inactive'), { suspended: true });
   await judged('taken up again', whole, {});
 });
 
-test('the budget: at it everything stops but what can end that', async () => {
+test('at the budget all requests are refused except those that can change it', async () => {
   assert.equal(await reads('last=1'), 200);
   const over = (rule: Rule): Rule => stopped('OverLimit', rule);
   await judged('reached', over, { budget: used() }, { OverLimit: OF_CEILING });
   await judged('none at all', over, { budget: 0 }, { OverLimit: OF_CEILING });
   await set({});
   const own = `/account/messagebudget?totalMessages=${used() + 1}`;
-  assert.equal(await asked('POST', own), 200);
+  assert.equal(await requestStatus('POST', own), 200);
   assert.equal(await reads('last=1'), 200, 'the last message');
-  assert.equal(await asked('GET', '/workspaces'), 402, 'then everything stops');
-  assert.equal(await asked('DELETE', '/account/messagebudget'), 200);
-  assert.equal(await asked('GET', '/workspaces'), 200, 'until the budget is removed');
+  assert.equal(await requestStatus('GET', '/workspaces'), 402, 'then all requests are refused');
+  assert.equal(await requestStatus('DELETE', '/account/messagebudget'), 200);
+  assert.equal(await requestStatus('GET', '/workspaces'), 200, 'until the budget is removed');
 });
 
-test("a token's own limit: what costs is refused, and only with this token", async () => {
+test("a token's own limit: requests with a price are refused, and only with this token", async () => {
   const { accounts } = server.tapedeck.services;
   await set({});
   const settings = { messageLimit: 0, grants: READ_ALL };
   const { text: token } = await accounts.createToken(owner.accountId, 'publishable', settings);
   const manner = { base: server.base, token };
-  const told = { OverLimit: OF_TOKEN };
-  await judge(server, { name: 'limit', rule: unpaid(READER), owner, spare, manner, told });
+  const sentences = { OverLimit: OF_TOKEN };
+  await judge(server, { name: 'limit', rule: unpaid(READER), owner, spare, manner, sentences });
   assert.equal(await reads('last=1'), 200);
 });
 
-test('over quota without pay-as-you-go: what costs is refused, what is free answers', async () => {
+test('over quota without pay-as-you-go: requests with a price are refused, free ones are not', async () => {
   await set({});
   assert.equal(await reads('last=100', 'HEAVY'), 200);
   assert.ok(used() > QUOTA, String(used()));
@@ -130,20 +130,24 @@ test('over quota without pay-as-you-go: what costs is refused, what is free answ
   await judged('pay-as-you-go', whole, {});
 });
 
-test('the circuit breaker: engaged everything stops but what can end that', async () => {
+test('the engaged circuit breaker refuses all requests except those that can release it', async () => {
   await set({});
   assert.ok(used() > QUOTA, String(used()));
   const broken = (rule: Rule): Rule => stopped('CircuitBreaker', rule);
   await judged('engaged', broken, { circuitBreaker: used() - QUOTA });
   await set({ circuitBreaker: used() - QUOTA + 1 });
   assert.equal(await reads('last=1'), 200, 'the last message');
-  assert.equal(await asked('GET', '/workspaces'), 403, 'then everything stops');
-  assert.equal(await asked('POST', '/account/payasyougo?allow=false'), 200);
-  assert.equal(await asked('GET', '/workspaces'), 200, 'what is free, without pay-as-you-go');
+  assert.equal(await requestStatus('GET', '/workspaces'), 403, 'then all requests are refused');
+  assert.equal(await requestStatus('POST', '/account/payasyougo?allow=false'), 200);
+  assert.equal(
+    await requestStatus('GET', '/workspaces'),
+    200,
+    'free requests, without pay-as-you-go',
+  );
   assert.equal(await reads('last=1'), 402);
 });
 
-test('the test environment knows no quota, budget or breaker, but suspension', async () => {
+test('the test environment has no quota, budget or breaker, but suspension', async () => {
   const tokens = await tokensOf(server, owner.accountId, true);
   const token = tokens.find(({ kind }) => kind === 'secret')?.text;
   const manner = { base: server.tapedeck.sandbox ?? '', token };

@@ -1,17 +1,17 @@
-// How each row of the endpoint table is asked and what it reaches: from that, and not from what the
-// server does, follows who may ask it (matrixRules.ts).
+// The requests of each row of the endpoint table and its reach. The permissions follow from the reach, and
+// not from the answers of the server (matrixRules.ts).
 import assert from 'node:assert/strict';
 import type { Endpoint } from '../../../api/request/endpoint.ts';
 import { ENDPOINTS } from '../../../api/endpoints/index.ts';
 import { expandPath } from '../../../api/introspection/openapi/openapi.ts';
 
 /**
- * What a row touches.
- * nothing: what everyone may know. lists: what the token reads, and only that. read: records.
- * core: records of the operator's workspace, whatever is there.
- * inspect: how a dataset is made and was changed. write, delete: records. workspace: all of a
- * workspace, or which there are. account: the account itself, its money and tokens. own: what the
- * token itself has. operator: all accounts.
+ * The data of a row.
+ * nothing: public information. lists: lists of the data that the token may read. read: records.
+ * core: any records of the operator's workspace.
+ * inspect: the definition and history of a dataset. write, delete: records. workspace: a whole
+ * workspace, or the list of them. account: the account itself, its money and tokens. own: the
+ * state of the token itself. operator: all accounts.
  */
 export type Reach =
   | 'nothing'
@@ -26,7 +26,7 @@ export type Reach =
   | 'own'
   | 'operator';
 
-/** What a request names: path segments by their own names, and what bodies need. */
+/** The names in a request: path segments by their own names, and the names for bodies. */
 export interface Target {
   readonly workspace: string;
   readonly id: string;
@@ -49,14 +49,14 @@ export interface Target {
   readonly expiration: string;
   readonly contract: string;
   readonly underlying: string;
-  /** A name that nothing has yet. */
+  /** An unused name. */
   readonly newId: string;
   readonly accountId: string;
   readonly tokenId: string;
-  /** Texts of a token that may be signed, and of one that is. */
+  /** Texts of a token that may be signed, and of one that is signed. */
   readonly signable: string;
   readonly signed: string;
-  /** Of a stream; of one that is open nowhere. */
+  /** Ids of a stream, and of one that is not open. */
   readonly channel: string;
   readonly connection: string;
   readonly replay: string;
@@ -64,7 +64,7 @@ export interface Target {
   /** Currencies. */
   readonly from: string;
   readonly to: string;
-  /** Of a download: nobody was given this one. */
+  /** Of a download: this one was never issued. */
   readonly link: string;
 }
 
@@ -72,27 +72,27 @@ export interface Case {
   readonly reach: Reach;
   /** Costs messages. */
   readonly metered?: true;
-  /** But not here, where its answer is empty. */
+  /** A metered request whose answer is empty, and therefore free. */
   readonly empty?: true;
-  /** For paid tiers, and counted as it is sent: its first headers tell no price. */
+  /** For paid tiers, and charged as it is sent: its first headers include no price. */
   readonly streams?: true;
-  /** Tells of all records: not for datasets in which each account has lines of its own. */
+  /** Describes all records: not for datasets in which each account has lines of its own. */
   readonly whole?: true;
-  /** Needs a secret token, though the row takes others too. */
+  /** Needs a secret token, though the row accepts others too. */
   readonly secret?: true;
   /** Path segments that are not those of the target. */
   readonly path?: (target: Target) => Partial<Target>;
   readonly query?: (target: Target) => string;
-  /** A valid body, where the row takes one: no refusal may come from the body. */
+  /** A valid body, if the row has one: no refusal may be caused by the body. */
   readonly body?: (target: Target) => string;
-  /** Status of the answer to one who may; 200 when left out. */
+  /** Status of the answer to a permitted caller; 200 by default. */
   readonly answers?: number;
   /**
-   * What a call by one who may must not spend or grow: a dataset is made for it, an account to
-   * change is another one, a record is always the same, a key to delete is not there.
+   * The object that a permitted call must not use up or grow: a dataset is created for it, the account to
+   * change is another one, the record is always the same, the key to delete does not exist.
    */
   readonly spends?: 'dataset' | 'account' | 'record' | 'key';
-  /** How it is told that the body names another account's token. */
+  /** The error for a body that names another account's token. */
   readonly foreignToken?: string;
 }
 
@@ -111,7 +111,7 @@ const csv = (target: Target): string =>
   `symbol,kind,date,v\n${Object.values(record(target)).join(',')}\n`;
 
 const sql = ({ id }: Target): string => `SELECT * FROM \`${id}\` LIMIT 1`;
-/** As a signature reads it: JavaScript leaves five more signs alone. */
+/** Encoded as for a signature: JavaScript leaves five more characters unencoded. */
 const encoded = (text: string): string =>
   encodeURIComponent(text).replaceAll(
     /[!'()*]/g,
@@ -121,7 +121,7 @@ const sqlOfAll = ({ id, workspace }: Target): string =>
   `WITH t AS (SELECT * FROM ${workspace}.${id}) SELECT * FROM t LIMIT 1`;
 
 const CREDENTIAL = { type: 'HTTP', headers: { 'x-key': 'none' } };
-/** Told of nothing: what it said would come at any time. */
+/** A webhook without events, because its deliveries would arrive at any time. */
 const WEBHOOK = { url: 'https://example.com/told', datasetId: 'NONE' };
 const sourceOf = ({ id }: Target): object => ({ type: 'DATASET', dataset: id });
 const exportOf = ({ id }: Target): object => ({
@@ -157,7 +157,7 @@ const OF_ACCOUNT = { reach: 'account' } as const satisfies Case;
 const OF_WORKSPACE = { reach: 'workspace' } as const satisfies Case;
 const OF_OPERATOR = { reach: 'operator', spends: 'account' } as const satisfies Case;
 
-/** Open to all tiers of these worlds; what it sends is counted later. */
+/** Open to all tiers of these worlds; its messages are charged later. */
 const STREAM = {
   reach: 'core',
   metered: true,
@@ -171,7 +171,7 @@ const STATE_OF_CORE = {
 
 const EMPTY_OF_CORE = { reach: 'core', metered: true, empty: true } as const satisfies Case;
 
-/** One entry or more for each row of the table: a new endpoint says here how it is asked. */
+/** One entry or more for each row of the table: a new endpoint adds its requests here. */
 export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
   getStatus: { reach: 'nothing' },
   getOpenApi: { reach: 'nothing' },
@@ -180,11 +180,11 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
   getTimeSeriesMetadata: { reach: 'lists' },
   getTimeSeries: [
     { reach: 'read', metered: true, path: series },
-    // Without a workspace it is the default one's, or CORE's.
+    // Without a workspace it is in the default workspace, or in CORE.
     { reach: 'read', metered: true },
   ],
   listFiles: { reach: 'lists' },
-  // A file type of the name of the dataset, with the same rules.
+  // A file type with the name of the dataset, with the same rules.
   getFileInfo: [
     { reach: 'read', path: series, whole: true },
     { reach: 'read', whole: true },
@@ -196,7 +196,7 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
   getFileOnce: { reach: 'nothing', answers: 410 },
   listData: { reach: 'lists' },
   queryData: { reach: 'read', metered: true },
-  // No world has a type of the stock door: who may is told so. What it reads is in stock.test.ts.
+  // No world has data of the stock endpoints: a permitted caller gets 404. stock.test.ts tests the reads.
   getStockBatch: { reach: 'core', metered: true, query: () => 'types=quote', answers: 404 },
   getMarketVolume: { reach: 'core', metered: true, answers: 404 },
   getTradingDates: {
@@ -204,7 +204,7 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
     metered: true,
     path: () => ({ type: 'trade', direction: 'next', last: '1', startDate: '20240102' }),
   },
-  // Of no input there is nothing; who reads which is in test/market/entitlements.test.ts.
+  // The inputs are empty; test/market/entitlements.test.ts tests their permissions.
   getReferenceList: EMPTY_OF_CORE,
   getSymbolsOfKind: EMPTY_OF_CORE,
   getSymbolsOf: EMPTY_OF_CORE,
@@ -242,7 +242,7 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
   streamTrades: STREAM,
   streamTradeBreaks: STREAM,
   streamTradingStatus: STREAM,
-  // What is told without any rate.
+  // Answers that need no rate.
   getFxLatest: { reach: 'core', metered: true, query: () => 'symbols=USDUSD' },
   convertFx: { reach: 'core', metered: true, query: () => 'symbols=USDUSD&amount=7' },
   getFxHistorical: { ...EMPTY_OF_CORE, query: () => 'symbols=USDCAD' },
@@ -252,7 +252,7 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
   getRecordStats: { reach: 'core' },
   getHistoricalStats: { reach: 'core' },
   getDailyStats: { reach: 'core' },
-  // No world publishes a feed: which are told is in test/http/cases/reads/exchange.http.
+  // No world publishes a feed: test/http/cases/reads/exchange.http lists them.
   getHist: { reach: 'core' },
   getOptionMonths: EMPTY_OF_CORE,
   getOptionSymbols: { ...EMPTY_OF_CORE, answers: 404 },
@@ -287,7 +287,7 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
   streamDeep: STATE_OF_CORE,
   getTopsLast: STATE_OF_CORE,
   getDeepPart: STATE_OF_CORE,
-  // What the points of the stock door's types are, and who reads them: test/api/read/dataPoints.test.ts.
+  // test/api/read/dataPoints.test.ts tests the points of the stock types and their permissions.
   listDataPoints: { reach: 'core', answers: 404 },
   getDataPoint: { reach: 'core', metered: true, answers: 404 },
   getStock: { reach: 'core', metered: true, path: () => ({ type: 'quote' }), answers: 404 },
@@ -297,7 +297,7 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
       metered: true,
       query: (target) => `sqlQuery=${encoded(sql(target))}`,
     },
-    // The dataset by its whole name, asked in whatever workspace.
+    // The dataset by its qualified name, requested in any workspace.
     {
       reach: 'read',
       metered: true,
@@ -314,7 +314,7 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
     path: ({ newId }) => ({ id: newId }),
     body: json(({ newId }) => ({ view: { name: newId, query: 'SELECT 1 AS one' } })),
   },
-  // There is none of the name: who may is told so.
+  // No view has the name: a permitted caller gets 404.
   getView: { ...OF_WORKSPACE, answers: 404 },
   deleteView: { ...OF_WORKSPACE, answers: 404 },
   listPublished: OF_WORKSPACE,
@@ -323,7 +323,7 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
     path: ({ newId }) => ({ id: newId }),
     body: json(({ newId }) => ({ endpoint: { name: newId, query: 'SELECT 1 AS one' } })),
   },
-  // Published by each owner under the name of its dataset.
+  // Each owner publishes it under the name of its dataset.
   callPublished: { reach: 'read', metered: true, whole: true },
   deletePublished: { ...OF_WORKSPACE, path: ({ newId }) => ({ id: newId }), answers: 404 },
   getWorkspaceOpenApi: OF_WORKSPACE,
@@ -347,7 +347,7 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
       path: ({ newId }) => ({ id: newId }),
       body: json(({ newId }) => ({ dataset: { datasetId: newId, schema: SCHEMA } })),
     },
-    // With the id of a dataset that is there it changes it.
+    // With the id of an existing dataset it changes that dataset.
     {
       ...OF_WORKSPACE,
       body: json(({ newId }) => ({
@@ -362,7 +362,7 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
   listVersions: { reach: 'read', whole: true },
   listChanges: { reach: 'inspect', whole: true, query: () => 'since=0' },
   generateSchema: { ...OF_WORKSPACE, body: csv },
-  // Sources, credentials and schedules have ids of their own: there is none of the dataset's name.
+  // Sources, credentials and schedules have ids of their own: none has the dataset's name.
   generateSchemaOfSource: { ...OF_WORKSPACE, answers: 404 },
   sampleDataSource: { ...OF_WORKSPACE, answers: 404 },
   listObjects: { ...OF_WORKSPACE, answers: 404 },
@@ -432,7 +432,7 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
   publishMadeFile: { ...OF_WORKSPACE, body: json(({ id }) => ({ dataset: id, format: 'csv' })) },
   withdrawFile: { ...OF_WORKSPACE, path: ({ newId }) => ({ id: newId }), answers: 404 },
   listExports: OF_WORKSPACE,
-  // No folder of exports is set: who may is told so.
+  // No export folder is set: a permitted caller gets 400.
   createExport: { ...OF_WORKSPACE, body: json(exportOf), answers: 400 },
   getExport: { ...OF_WORKSPACE, answers: 404 },
   resumeExport: { ...OF_WORKSPACE, answers: 404 },
@@ -442,11 +442,11 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
     body: json(({ id }) => ({ dataSourceId: 'DATA_SOURCE_0', datasetId: id })),
     answers: 400,
   },
-  // It was an upload.
+  // The job was an upload.
   retryJob: { ...OF_WORKSPACE, answers: 409 },
   listJobs: [
     OF_WORKSPACE,
-    // With a job where its type should stand it cancels it: the job has ended.
+    // A job id in place of the type cancels the job: the job has ended.
     { ...OF_WORKSPACE, path: ({ jobId }) => ({ type: jobId }), answers: 409 },
   ],
   getJob: OF_WORKSPACE,
@@ -501,19 +501,19 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
   makeBackup: { ...OF_OPERATOR, body: json(() => ({ target: 'relative' })), answers: 400 },
 };
 
-/** One way to ask a row: a route of the table, aliases and left out segments each by itself. */
+/** One request of a row: a route of the table; aliases and optional segments are separate routes. */
 export interface Way {
   readonly endpoint: Endpoint;
-  readonly asked: Case;
+  readonly testCase: Case;
   readonly route: string;
 }
 
-/** Every way to ask every row. */
+/** All requests of all rows. */
 export const WAYS: readonly Way[] = ENDPOINTS.flatMap((endpoint) => {
   const routes = [endpoint.path, ...(endpoint.aliases ?? [])].flatMap(expandPath);
   return [CASES[endpoint.id] ?? []]
     .flat()
-    .flatMap((asked) => routes.map((route) => ({ endpoint, asked, route })));
+    .flatMap((testCase) => routes.map((route) => ({ endpoint, testCase, route })));
 });
 
 export interface Request {
@@ -523,10 +523,10 @@ export interface Request {
   readonly body: string | undefined;
 }
 
-export function requestOf({ endpoint, asked, route }: Way, target: Target): Request {
+export function requestOf({ endpoint, testCase, route }: Way, target: Target): Request {
   const values: Readonly<Record<string, string | undefined>> = {
     ...target,
-    ...asked.path?.(target),
+    ...testCase.path?.(target),
   };
   const path = route.replaceAll(/:(\w+)/g, (_, name: string) => {
     const value = values[name];
@@ -536,10 +536,10 @@ export function requestOf({ endpoint, asked, route }: Way, target: Target): Requ
     );
     return encodeURIComponent(value);
   });
-  const query = asked.query?.(target);
+  const query = testCase.query?.(target);
   return {
     method: endpoint.method,
     path: query === undefined ? path : `${path}?${query}`,
-    body: asked.body?.(target),
+    body: testCase.body?.(target),
   };
 }

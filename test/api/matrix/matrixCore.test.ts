@@ -1,5 +1,5 @@
-// The operator's workspace CORE: every way to read it, at every level of access, by accounts of
-// every tier, with and without grants and premium messages. And what else a tier decides.
+// The operator's workspace CORE: all reads of it, at every level of access, by accounts of
+// every tier, with and without grants and premium messages. Also the other permissions of tiers.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
 import type { Access } from '../../../store/lake/datasets/datasets.ts';
@@ -15,7 +15,7 @@ import {
   namesWorkspace,
   OF_PREMIUM,
   SECRET,
-  toldAs,
+  describeFailure,
   type Verdict,
 } from './matrixRules.ts';
 
@@ -30,11 +30,11 @@ interface Reader {
   readonly settings?: Partial<TokenSettings>;
   /** Premium messages of a month. */
   readonly premium?: number;
-  /** They are used up. */
+  /** True if the premium messages are used up. */
   readonly spent?: true;
-  /** The dataset is granted to the account. */
+  /** True if the dataset is granted to the account. */
   readonly granted?: true;
-  /** Whose workspace it is. */
+  /** True for the owner of the workspace. */
   readonly operator?: true;
 }
 
@@ -78,7 +78,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-const asked = (
+const sendRequest = (
   token: string,
   method: Request['method'],
   path: string,
@@ -95,10 +95,10 @@ const newToken = async (
 ): Promise<string> =>
   (await server.tapedeck.services.accounts.createToken(accountId, kind, settings)).text;
 
-test("CORE is the first account's, who may make it again, and only by that name", async () => {
+test('CORE belongs to the first account, which may create it again, and only by that name', async () => {
   const other = await newToken(await newAccount('other', 'scale'), 'secret');
   const make = async (token: string, name: string): Promise<number> =>
-    (await asked(token, 'POST', '/workspaces', JSON.stringify({ name }))).status;
+    (await sendRequest(token, 'POST', '/workspaces', JSON.stringify({ name }))).status;
   for (const name of ['CORE', 'core', 'Core']) assert.equal(await make(other, name), 400, name);
   assert.equal(await make(operator.secret, 'core'), 400);
   assert.equal(await make(operator.secret, CORE), 200);
@@ -108,7 +108,7 @@ test("CORE is the first account's, who may make it again, and only by that name"
   assert.equal(await make(other, CORE), 400);
   const body = 'symbol,kind,date,v\nKEY,SUB,2024-01-01,7\n';
   const load = `/data/${CORE}/${SHARED}?wait=true&key=symbol&subkey=kind&date=date`;
-  const { status, text } = await asked(operator.secret, 'POST', load, body);
+  const { status, text } = await sendRequest(operator.secret, 'POST', load, body);
   assert.equal(status, 200, text);
   await publish(server, { ...operator, target: target() });
 });
@@ -132,14 +132,14 @@ test('nobody else changes or manages CORE', async () => {
     const more = grip === SECRET ? {} : settings;
     const manner = { base: server.base, token: await newToken(accountId, grip.kind, more) };
     const rule = (way: Way): Verdict => {
-      const reads = ['lists', 'read', 'inspect'].includes(way.asked.reach);
+      const reads = ['lists', 'read', 'inspect'].includes(way.testCase.reach);
       return reads ? may({ ...grip, rights })(way) : foreign(grip)(way);
     };
     await judge(server, { name: `CORE, ${grip.kind}`, owner, spare, manner, rule });
   }
 });
 
-/** What an account needs: the first thing that is missing is told. */
+/** The entitlement of an account: the first missing requirement is returned. */
 function entitled(access: Access, reader: Reader): Verdict {
   const { tier, settings = {}, premium = 0, granted = false } = reader;
   if (reader.operator === true) return 'allowed';
@@ -154,22 +154,24 @@ function entitled(access: Access, reader: Reader): Verdict {
 }
 
 function verdictOf(way: Way, access: Access, reader: Reader): Verdict {
-  const { reach, metered = false } = way.asked;
+  const { reach, metered = false } = way.testCase;
   const { kind = 'publishable', settings = {}, spent = false } = reader;
   if (reach === 'lists') return 'allowed';
   if (reach === 'inspect' && kind === 'publishable') return 'SecretKeyRequired';
-  // An id alone is looked for in CORE, then at home, where these accounts have nothing.
+  // An id alone is searched in CORE, then in the own workspace, where these accounts have nothing.
   if (settings.core === false && !namesWorkspace(way)) return 'NotFound';
   const verdict = entitled(access, reader);
   const isFree = reader.operator !== true && reader.tier === 'free';
-  if (verdict === 'allowed' && way.asked.streams === true && isFree) return 'FreeTierNotAllowed';
+  if (verdict === 'allowed' && way.testCase.streams === true && isFree) return 'FreeTierNotAllowed';
   const broke = verdict === 'allowed' && metered && access.level === 'premium' && spent;
   return broke ? 'OverLimit' : verdict;
 }
 
-const READS = WAYS.filter(({ asked: { reach } }) => ['lists', 'read', 'inspect'].includes(reach));
+const READS = WAYS.filter(({ testCase: { reach } }) =>
+  ['lists', 'read', 'inspect'].includes(reach),
+);
 
-/** The reader's token; its account made as the reader says. */
+/** Creates the account of the reader and returns its token. */
 async function tokenOf(reader: Reader): Promise<string> {
   if (reader.operator === true) return operator.secret;
   const { name, tier, kind = 'publishable', settings, premium = 0, granted } = reader;
@@ -180,7 +182,7 @@ async function tokenOf(reader: Reader): Promise<string> {
   const token = await newToken(accountId, kind, settings);
   if (reader.spent === true) {
     await open({ level: 'premium' });
-    assert.equal((await asked(token, 'GET', `/data/${CORE}/${SHARED}`)).premium, '1');
+    assert.equal((await sendRequest(token, 'GET', `/data/${CORE}/${SHARED}`)).premium, '1');
   }
   return token;
 }
@@ -191,12 +193,12 @@ async function open(access: Access): Promise<void> {
     ['PATCH', `/datasets/${CORE}/${SHARED}`],
     ['PUT', `/file-types/${CORE}/${SHARED}`],
   ] as const) {
-    const { status, text } = await asked(operator.secret, method, path, body);
+    const { status, text } = await sendRequest(operator.secret, method, path, body);
     assert.equal(status, 200, text);
   }
 }
 
-test('every way to read CORE, at every level, by every account', async () => {
+test('all reads of CORE, at every level, by every account', async () => {
   const tokens = new Map<Reader, string>();
   for (const reader of READERS) tokens.set(reader, await tokenOf(reader));
   const wrong: string[] = [];
@@ -221,15 +223,15 @@ function isRight(
 ): boolean {
   const verdict = verdictOf(way, access, reader);
   if (verdict !== 'allowed') {
-    const told = toldAs(verdict, way, verdict === 'OverLimit' ? OF_PREMIUM : undefined);
-    const same = told.status === status && told.type === type && told.text.test(text);
+    const failure = describeFailure(verdict, way, verdict === 'OverLimit' ? OF_PREMIUM : undefined);
+    const same = failure.status === status && failure.type === type && failure.text.test(text);
     return same && cost === null && premium === null;
   }
   const dear = access.level === 'premium' && reader.operator !== true;
-  const price = way.asked.metered === true && way.asked.streams !== true ? 1 : 0;
+  const price = way.testCase.metered === true && way.testCase.streams !== true ? 1 : 0;
   const costs = cost === String(dear ? 0 : price) && premium === String(dear ? price : 0);
-  if (status !== (way.asked.answers ?? 200) || !costs) return false;
-  if (way.asked.reach !== 'lists') return true;
+  if (status !== (way.testCase.answers ?? 200) || !costs) return false;
+  if (way.testCase.reach !== 'lists') return true;
   return text.includes(`"${SHARED}"`) === (entitled(access, reader) === 'allowed');
 }
 
@@ -245,9 +247,12 @@ test('signed tokens: tiers grow and scale only', async () => {
       const { status, text } = await ask(request, { base: server.base, token });
       if (tier === 'grow' || tier === 'scale') assert.equal(status, 200, `${tier}: ${text}`);
       else {
-        const told = toldAs(tier === 'free' ? 'FreeTierNotAllowed' : 'TierNotAllowed', way);
-        assert.equal(status, told.status, `${tier}: ${text}`);
-        assert.match(text, told.text);
+        const failure = describeFailure(
+          tier === 'free' ? 'FreeTierNotAllowed' : 'TierNotAllowed',
+          way,
+        );
+        assert.equal(status, failure.status, `${tier}: ${text}`);
+        assert.match(text, failure.text);
       }
     }
     const signs = server.tapedeck.services.accounts.signingSecret(own) !== undefined;
@@ -255,7 +260,7 @@ test('signed tokens: tiers grow and scale only', async () => {
   }
 });
 
-test('pay-as-you-go: not for free accounts, however it is asked for', async () => {
+test('pay-as-you-go: not for free accounts, in any form of the request', async () => {
   const { accounts } = server.tapedeck.services;
   for (const tier of TIER_NAMES) {
     const accountId = await newAccount(`pays ${tier}`, tier);
@@ -264,12 +269,12 @@ test('pay-as-you-go: not for free accounts, however it is asked for', async () =
       await accounts.changeAccount(accountId, { payAsYouGo: false });
       const body = JSON.stringify({ allow: true });
       const answers = [
-        await asked(token, 'POST', `${path}?allow=true`),
-        await asked(token, 'POST', path, body),
+        await sendRequest(token, 'POST', `${path}?allow=true`),
+        await sendRequest(token, 'POST', path, body),
       ].map(({ status }) => status);
       assert.deepEqual(answers, tier === 'free' ? [402, 402] : [200, 200], `${tier} ${path}`);
       assert.equal(accounts.account(accountId)?.payAsYouGo, tier !== 'free', tier);
-      assert.equal((await asked(token, 'POST', `${path}?allow=false`)).status, 200);
+      assert.equal((await sendRequest(token, 'POST', `${path}?allow=false`)).status, 200);
     }
   }
 });

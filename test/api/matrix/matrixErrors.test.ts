@@ -1,5 +1,5 @@
-// The errors of SPEC.md: all there, told apart, and each one reached by a request. And requests
-// that come too fast, for every way to ask every row.
+// The errors of SPEC.md: all exist, are distinct, and are each reached by a request. Also requests
+// above the rate limits, for every row.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
 import { FAILURES } from '../../../api/request/failures.ts';
@@ -29,7 +29,7 @@ beforeAll(async () => {
       TAPEDECK_TRUSTED_PROXIES: '127.0.0.1',
     },
     seams: {
-      // Time stands still for rates: what was used up is not given back.
+      // The clock of the rates is stopped, so that used requests do not grow back.
       monotonic: () => 0,
       at: (point) => {
         if (broken && point === 'transaction-open') throw new Error('broken on purpose');
@@ -42,7 +42,7 @@ afterAll(() => server.close());
 
 let addresses = 0;
 
-/** Each request from an address of its own, so that no address is too fast. */
+/** Each request has an address of its own, so that no address exceeds its rate. */
 const elsewhere = (): Record<string, string> => {
   addresses += 1;
   return {
@@ -56,7 +56,7 @@ interface Way {
   readonly more?: Partial<Manner> & Partial<Pick<Request, 'method' | 'body'>>;
 }
 
-const made = async (
+const createAccountToken = async (
   tier: string,
   settings: Partial<TokenSettings> = {},
 ): Promise<{ readonly token: string; readonly accountId: string; readonly tokenId: string }> => {
@@ -66,7 +66,7 @@ const made = async (
   return { token: text, accountId, tokenId };
 };
 
-/** One request for each error, made when it is asked for. */
+/** One request for each error, created on use. */
 const WAYS_TO: Readonly<Partial<Record<FailureType, () => Promise<Way>>>> = {
   IncorrectValues: async () => ({ path: '/data/%E0%A4%A' }),
   NoSymbol: async () => ({ token: owner.secret, path: '/stock/market/batch?types=quote' }),
@@ -85,16 +85,16 @@ const WAYS_TO: Readonly<Partial<Record<FailureType, () => Promise<Way>>>> = {
     const { clock } = server.tapedeck.services;
     return signedWay((secret) => signer(`${secret}0`, clock()));
   },
-  Restricted: async () => ({ token: (await made('scale', { grants: [] })).token }),
+  Restricted: async () => ({ token: (await createAccountToken('scale', { grants: [] })).token }),
   NoKey: async () => ({}),
   SecretKeyRequired: async () => ({ token: owner.publishable }),
   DeniedReferer: async () => {
-    const { token } = await made('scale', { referrers: ['https://good.example'] });
+    const { token } = await createAccountToken('scale', { referrers: ['https://good.example'] });
     return { token };
   },
   OverLimit: async () => {
     await makeCore();
-    const { accountId, token } = await made('launch');
+    const { accountId, token } = await createAccountToken('launch');
     const { accounts, ledger } = server.tapedeck.services;
     const { tier } = await accounts.changeAccount(accountId, { payAsYouGo: false });
     const order = { requestId: 'r', endpoint: 'e', usageKey: 'k', weight: 1, premium: false };
@@ -102,10 +102,16 @@ const WAYS_TO: Readonly<Partial<Record<FailureType, () => Promise<Way>>>> = {
     ledger.settle(ledger.hold(accounts.identify(token), order, used), used).confirm();
     return { token, path: '/data/CORE/QUOTE' };
   },
-  FreeTierNotAllowed: async () => ({ ...(await made('free')), path: '/account/signed' }),
-  TierNotAllowed: async () => ({ ...(await made('launch')), path: '/account/signed' }),
+  FreeTierNotAllowed: async () => ({
+    ...(await createAccountToken('free')),
+    path: '/account/signed',
+  }),
+  TierNotAllowed: async () => ({
+    ...(await createAccountToken('launch')),
+    path: '/account/signed',
+  }),
   DisabledKey: async () => {
-    const { accountId, token, tokenId } = await made('scale');
+    const { accountId, token, tokenId } = await createAccountToken('scale');
     await server.tapedeck.services.accounts.rotateToken(accountId, tokenId);
     return { token };
   },
@@ -119,7 +125,7 @@ const WAYS_TO: Readonly<Partial<Record<FailureType, () => Promise<Way>>>> = {
     more: { base: server.tapedeck.sandbox ?? '' },
   }),
   CircuitBreaker: async () => {
-    const { accountId, token } = await made('launch');
+    const { accountId, token } = await createAccountToken('launch');
     const { accounts, ledger } = server.tapedeck.services;
     const account = await accounts.changeAccount(accountId, { circuitBreaker: 0 });
     const order = { requestId: 'r', endpoint: 'e', usageKey: 'k', weight: 1, premium: false };
@@ -128,7 +134,7 @@ const WAYS_TO: Readonly<Partial<Record<FailureType, () => Promise<Way>>>> = {
     return { token };
   },
   Inactive: async () => {
-    const { accountId, token } = await made('scale');
+    const { accountId, token } = await createAccountToken('scale');
     await server.tapedeck.services.accounts.changeAccount(accountId, { suspended: true });
     return { token };
   },
@@ -140,7 +146,7 @@ const WAYS_TO: Readonly<Partial<Record<FailureType, () => Promise<Way>>>> = {
   },
   EnterprisePermissionRequired: async () => {
     await makeCore();
-    return { token: (await made('scale')).token, path: '/data/CORE/CLOSED' };
+    return { token: (await createAccountToken('scale')).token, path: '/data/CORE/CLOSED' };
   },
   SystemError: async () => {
     broken = true;
@@ -150,7 +156,7 @@ const WAYS_TO: Readonly<Partial<Record<FailureType, () => Promise<Way>>>> = {
 };
 
 async function signedWay(sign: (secret: string) => Manner['sign']): Promise<Way> {
-  const { accountId, token } = await made('scale');
+  const { accountId, token } = await createAccountToken('scale');
   const signed = sign(await server.tapedeck.services.accounts.signToken(accountId, token));
   return { token, more: signed === undefined ? {} : { sign: signed } };
 }
@@ -188,7 +194,7 @@ async function exhaust(more: Partial<Manner>, requests: number, path = '/status'
   assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
 }
 
-test('all errors are there, and no two look alike', () => {
+test('all errors exist, and no two are alike', () => {
   assert.equal(SPEC_ERRORS.length, 25);
   assert.equal(new Set(SPEC_ERRORS.map(({ type }) => type)).size, 25);
   const looks = SPEC_ERRORS.map(({ type }) => `${FAILURES[type].status} ${FAILURES[type].text}`);
@@ -212,17 +218,17 @@ test('each error is reached, as its sentence and as problem details', async () =
     const sentence = type === 'Restricted' ? plain.text.replace(/ The token .*$/, '') : plain.text;
     assert.deepEqual([plain.status, sentence], [status, FAILURES[type].text], name);
     assert.ok(problem.type.startsWith(PROBLEM), name);
-    const told = JSON.parse(problem.text) as Readonly<Record<string, unknown>>;
+    const problemBody = JSON.parse(problem.text) as Readonly<Record<string, unknown>>;
     const expected = { type: `urn:tapedeck:failure:${type}`, status, title: FAILURES[type].text };
     assert.deepEqual(
-      { type: told['type'], status: told['status'], title: told['title'] },
+      { type: problemBody['type'], status: problemBody['status'], title: problemBody['title'] },
       expected,
     );
     assert.equal(plain.cost ?? problem.cost, null, name);
   }
 });
 
-test('an address that is too fast: nothing is answered, and when to come again is said', async () => {
+test('an address above its rate: no request is answered, and the refusal has the time to retry', async () => {
   const headers = (): Record<string, string> => ({ 'x-forwarded-for': '192.0.2.2' });
   await exhaust({ headers }, ADDRESS_RATE);
   const manner = { base: server.base, token: owner.secret, headers };
@@ -232,8 +238,8 @@ test('an address that is too fast: nothing is answered, and when to come again i
   assert.equal((await ask(request, manner)).retryAfter, '1');
 });
 
-test('a token that is too fast: it is refused wherever it is used', async () => {
-  const { token } = await made('free');
+test('a token above its rate is refused at every endpoint', async () => {
+  const { token } = await createAccountToken('free');
   await exhaust({ token }, TOKEN_RATE, '/workspaces');
   const manner = { base: server.base, token, headers: elsewhere };
   const rule = badToken('TooManyRequests');

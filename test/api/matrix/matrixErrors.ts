@@ -3,7 +3,7 @@ import type { FailureType } from '../../../store/base/failure.ts';
 
 interface SpecError {
   readonly status: number;
-  /** As the specification calls it. */
+  /** Its name in the specification. */
   readonly name: string;
   readonly type: FailureType;
 }

@@ -1,5 +1,5 @@
-// Two accounts: every way to ask every row, by each about what is the other's. What one has does
-// not exist for the other, whatever its tokens say, and no answer tells of it.
+// Two accounts: each sends all requests of every row for the other's objects. Objects of one do
+// not exist for the other, whatever the grants of its tokens, and no answer reveals them.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
 import { rollJournal } from '../../../jobs/upkeep/journalRoll.ts';
@@ -8,7 +8,15 @@ import { startServer, type TestServer } from '../../base/server.ts';
 import { requestOf, type Target, type Way, WAYS } from './matrixCases.ts';
 import { ask, each, judge, type State } from './matrixJudge.ts';
 import { differences, makeOwner, type Owner, stored, targetOf, tokensOf } from './matrixOwner.ts';
-import { foreign, type Grip, may, namesWorkspace, SECRET, testing, toldAs } from './matrixRules.ts';
+import {
+  foreign,
+  type Grip,
+  may,
+  namesWorkspace,
+  SECRET,
+  testing,
+  describeFailure,
+} from './matrixRules.ts';
 
 const ALL: readonly Right[] = ['read', 'write', 'delete'];
 
@@ -23,14 +31,14 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** What stands nowhere but in what is the owner's, and must stand in no answer to anyone else. */
+/** Texts that only the owner's objects include, and that no answer to anyone else may include. */
 function marksOf({ accountId, publishable, secret, target, value }: Owner): readonly string[] {
   const { id, jobId, key, signable, signed, subkey, tokenId, workspace } = target;
   const tokens = [publishable, secret, signable, signed, tokenId];
   return [accountId, value, id, jobId, key, subkey, workspace, ...tokens];
 }
 
-/** A good token of `from` asks for all that is of `of`. */
+/** A valid token of `from` requests all objects of `of`. */
 async function judged(from: Owner, of: Owner, grip: Grip, more: Partial<State>): Promise<void> {
   const { ledger } = server.tapedeck.services;
   const mine = (line: string): boolean => marksOf(from).some((mark) => line.includes(mark));
@@ -50,7 +58,7 @@ async function judged(from: Owner, of: Owner, grip: Grip, more: Partial<State>):
   const touched = differences(before, await stored(server)).filter((line) =>
     line.startsWith('-') ? !mine(line) : theirs(line),
   );
-  assert.deepEqual(touched, [], 'something that was not its own was changed or made');
+  assert.deepEqual(touched, [], 'an object of another account was changed or created');
   assert.deepEqual(ledger.balance(of.accountId), balance, 'nobody pays for another');
 }
 
@@ -74,8 +82,8 @@ test("another account's publishable token", async () => {
   await judged(a, b, { kind: 'publishable', rights: ['read'] }, {});
 });
 
-test('rights are rights on datasets of the own account only, whatever they name', async () => {
-  // In lower case they are the same names, and no mark in B's own list of tokens.
+test('rights apply only to datasets of the own account, whatever names they list', async () => {
+  // The names in lower case are equivalent, but are no marks in B's own list of tokens.
   const { id, workspace } = lowered(a).target;
   for (const datasets of ['*', `${workspace}.*`, `${workspace}.${id}`]) {
     const settings = { grants: [{ datasets, rights: ALL }] };
@@ -105,22 +113,22 @@ test('another account in the test environment', async () => {
   }
 });
 
-test("A's names in B's own workspace find nothing of A", async () => {
+test("A's names in B's own workspace return nothing of A", async () => {
   const workspace = b.target.workspace;
   const manner = { base: server.base, token: b.secret };
   const before = await stored(server);
   const changes = [{ workspace }, { workspace, id: '*' }];
   await each(changes, async (change) => {
-    for (const way of WAYS.filter(({ asked }) => asked.reach !== 'account')) {
+    for (const way of WAYS.filter(({ testCase }) => testCase.reach !== 'account')) {
       const request = requestOf(way, { ...targetOf(a), ...change });
       const answer = await ask(request, manner);
       const name = `${request.method} ${request.path}`;
       assert.ok(answer.status < 500, `${name}: ${answer.text}`);
-      if (way.route.includes(':jobId') && way.asked.reach !== 'operator')
+      if (way.route.includes(':jobId') && way.testCase.reach !== 'operator')
         assert.deepEqual([answer.status, answer.text], [404, 'Not Found'], name);
-      // What B makes under these names is B's; what tells more than the names is a leak.
+      // Objects that B creates under these names are B's; an answer with more than the names is a leak.
       for (const mark of [a.accountId, a.value, a.target.workspace, a.target.tokenId])
-        assert.ok(!answer.text.includes(mark), `${name} tells ${mark}: ${answer.text}`);
+        assert.ok(!answer.text.includes(mark), `${name} reveals ${mark}: ${answer.text}`);
     }
   });
   const touched = differences(before, await stored(server));
@@ -130,7 +138,7 @@ test("A's names in B's own workspace find nothing of A", async () => {
   );
 });
 
-test('a workspace name that is taken stays with its owner', async () => {
+test('a used workspace name stays with its owner', async () => {
   for (const name of [a.target.workspace, a.target.workspace.toLowerCase()]) {
     const request = {
       method: 'POST',
@@ -142,9 +150,9 @@ test('a workspace name that is taken stays with its owner', async () => {
   }
 });
 
-test("the program's own workspace: who manages an account reads its lines, nobody changes it", async () => {
+test("the program's own workspace: managers of an account read its lines, nobody changes it", async () => {
   const { journal, ledger } = server.tapedeck.services;
-  // The newest line is A's.
+  // The latest line is A's.
   for (const { secret, target } of [b, a]) {
     const path = `/data/${target.workspace}/${target.id}`;
     const request = { method: 'GET', path, body: undefined } as const;
@@ -161,7 +169,7 @@ test("the program's own workspace: who manages an account reads its lines, nobod
       const answer = await ask(request, { base: server.base, token });
       const name = `${kind}: ${request.method} ${request.path}`;
       const verdict = ofSystem(way, kind === 'secret');
-      const status = verdict === 'allowed' ? 200 : toldAs(verdict, way).status;
+      const status = verdict === 'allowed' ? 200 : describeFailure(verdict, way).status;
       assert.equal(answer.status, status, `${name}: ${answer.text}`);
       assert.ok(!answer.text.includes(a.accountId), name);
     }
@@ -169,14 +177,14 @@ test("the program's own workspace: who manages an account reads its lines, nobod
   assert.deepEqual(differences(before, await unread()), []);
 });
 
-/** What is stored, without the lines that reading writes. */
+/** The stored rows, without the lines that reads write. */
 const unread = async (): Promise<readonly string[]> =>
   (await stored(server)).filter((line) => !/^(usage|balance|journal) /.test(line));
 
 function ofSystem(way: Way, manages: boolean): ReturnType<ReturnType<typeof may>> {
-  const reads = ['lists', 'read', 'inspect'].includes(way.asked.reach);
+  const reads = ['lists', 'read', 'inspect'].includes(way.testCase.reach);
   const verdict = may(manages ? SECRET : { kind: 'publishable', rights: ALL })(way);
   if (verdict !== 'allowed') return verdict;
-  if (!reads || (manages && way.asked.whole === true)) return 'NotFound';
+  if (!reads || (manages && way.testCase.whole === true)) return 'NotFound';
   return manages ? 'allowed' : 'Restricted';
 }

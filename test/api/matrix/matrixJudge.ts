@@ -1,4 +1,4 @@
-// Asks every way to ask every row in one state, and holds each answer against the rule.
+// Sends all requests of every row in one state, and compares each answer with the rule.
 import assert from 'node:assert/strict';
 import { createHash, createHmac } from 'node:crypto';
 import { once } from 'node:events';
@@ -12,16 +12,16 @@ import type { FailureType } from '../../../store/base/failure.ts';
 import type { TestServer } from '../../base/server.ts';
 import { type Request, requestOf, type Way, WAYS } from './matrixCases.ts';
 import { differences, type Owner, spareOf, stored, targetOf, type World } from './matrixOwner.ts';
-import { costOf, type Rule, toldAs } from './matrixRules.ts';
+import { costOf, type Rule, describeFailure } from './matrixRules.ts';
 
-/** How a request is made, besides what it asks. */
+/** The server, credentials and headers of a request. */
 export interface Manner {
   readonly base: string;
   readonly token?: string | undefined;
-  /** Where the token stands; `body`: where that is JSON, else in the header. */
+  /** The place of the token; `body`: if that is JSON, otherwise the header. */
   readonly place?: 'header' | 'query' | 'body';
   readonly headers?: () => Readonly<Record<string, string>>;
-  /** Headers that sign the request; the token then stands in the query. */
+  /** Headers that sign the request; the token is then in the query. */
   readonly sign?: (request: Signable) => Readonly<Record<string, string>>;
   readonly version?: string;
 }
@@ -65,7 +65,7 @@ export async function ask(request: Request, manner: Manner): Promise<Answer> {
 const textOf = async (answer: IncomingMessage): Promise<string> =>
   (await answer.setEncoding('utf8').toArray()).join('');
 
-/** A stream would go on for ever. */
+/** Streams are cut, because they have no end. */
 function hungUp(answer: IncomingMessage): string {
   answer.destroy();
   return '';
@@ -73,7 +73,7 @@ function hungUp(answer: IncomingMessage): string {
 
 const AGENT = new Agent({ keepAlive: true });
 
-/** What `fetch` does, for less: thousands of these are made. */
+/** Does the same as `fetch` at a lower cost: the suites send thousands of requests. */
 async function send(
   url: URL,
   options: RequestOptions,
@@ -97,7 +97,7 @@ interface Signable {
   readonly body: string;
 }
 
-/** Signs as SPEC.md "Authentication" 6 says, over the whole query, at a time. */
+/** Signs by SPEC.md "Authentication" 6, over the whole query, at a given time. */
 export const signer =
   (secret: string, timeMs: number): NonNullable<Manner['sign']> =>
   ({ method, url, token, body }) => {
@@ -122,22 +122,22 @@ export interface State {
   readonly name: string;
   readonly manner: Manner;
   readonly rule: Rule;
-  /** Whose things are asked for. */
+  /** The owner of the requested objects. */
   readonly owner: Owner;
   readonly spare: World['spare'];
-  /** Sentences of refusals that are not those of their type. */
-  readonly told?: Readonly<Partial<Record<FailureType, string>>>;
-  /** What no answer may tell. */
+  /** Sentences of refusals that differ from those of their type. */
+  readonly sentences?: Readonly<Partial<Record<FailureType, string>>>;
+  /** Texts that no answer may include. */
   readonly hidden?: readonly string[];
-  /** Brings the state about; again, because the account's own rows may end it. */
+  /** Sets the state; repeated, because the account's own rows may end it. */
   readonly engage?: () => Promise<unknown>;
 }
 
 const AT_ONCE = 8;
-/** Wrong answers that are told of one state. */
+/** Wrong answers that are reported of one state. */
 const TOLD_MAX = 20;
 
-/** Works on all items, a few at once. */
+/** Works on all items, a few concurrently. */
 export async function each<T>(
   items: readonly T[],
   work: (item: T) => Promise<unknown>,
@@ -149,7 +149,7 @@ export async function each<T>(
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
 }
 
-/** Every way in one state: refusals first, which must leave everything as it was. */
+/** All requests in one state: refusals first, which must change nothing. */
 export async function judge(server: TestServer, state: State): Promise<void> {
   const wrong: string[] = [];
   await state.engage?.();
@@ -165,7 +165,7 @@ export async function judge(server: TestServer, state: State): Promise<void> {
     wrong.push(...(await judgeLeave(server, state, way)));
   };
   const ends = (way: Way): boolean =>
-    state.engage !== undefined && way.endpoint.method !== 'GET' && way.asked.reach === 'account';
+    state.engage !== undefined && way.endpoint.method !== 'GET' && way.testCase.reach === 'account';
   await each(
     allowed.filter((way) => !ends(way)),
     judgeOne,
@@ -177,17 +177,17 @@ export async function judge(server: TestServer, state: State): Promise<void> {
   assert.deepEqual(wrong.slice(0, TOLD_MAX), []);
 }
 
-/** Judges one token asking for the world's own things. */
+/** Judges one token with requests for the world's own objects. */
 export function judgeToken(
   { server, owner, spare }: World,
   name: string,
   token: string | undefined,
   rule: Rule,
-  more: Partial<Manner> & Pick<State, 'told' | 'hidden'> = {},
+  more: Partial<Manner> & Pick<State, 'sentences' | 'hidden'> = {},
 ): Promise<void> {
-  const { told = {}, hidden = [], ...manner } = more;
-  const asked = { base: server.base, token, ...manner };
-  return judge(server, { name, owner, spare, rule, told, hidden, manner: asked });
+  const { sentences = {}, hidden = [], ...manner } = more;
+  const fullManner = { base: server.base, token, ...manner };
+  return judge(server, { name, owner, spare, rule, sentences, hidden, manner: fullManner });
 }
 
 const named = (state: State, way: Way, { method, path }: Request): string =>
@@ -198,46 +198,52 @@ async function judgeRefusal(state: State, way: Way): Promise<readonly string[]> 
   assert.ok(verdict !== 'allowed');
   const request = requestOf(way, targetOf(state.owner));
   const answer = await ask(request, state.manner);
-  const detail = verdict === 'InvalidParameter' ? way.asked.foreignToken : state.told?.[verdict];
-  const told = toldAs(verdict, way, detail);
+  const detail =
+    verdict === 'InvalidParameter' ? way.testCase.foreignToken : state.sentences?.[verdict];
+  const failure = describeFailure(verdict, way, detail);
   const right =
-    answer.status === told.status &&
-    answer.type === told.type &&
-    told.text.test(answer.text) &&
+    answer.status === failure.status &&
+    answer.type === failure.type &&
+    failure.text.test(answer.text) &&
     answer.cost === null &&
     answer.premium === null &&
-    !tells(state, answer);
-  return right ? [] : [`${named(state, way, request)}: not ${verdict} but ${shown(state, answer)}`];
+    !hasLeak(state, answer);
+  return right
+    ? []
+    : [`${named(state, way, request)}: not ${verdict} but ${describeAnswer(state, answer)}`];
 }
 
 async function judgeLeave(server: TestServer, state: State, way: Way): Promise<readonly string[]> {
-  const request = requestOf(way, await spareOf(server, state.owner, way.asked, state.spare));
+  const request = requestOf(way, await spareOf(server, state.owner, way.testCase, state.spare));
   const answer = await ask(request, state.manner);
-  const status = way.asked.answers ?? 200;
+  const status = way.testCase.answers ?? 200;
   const cost = costOf(way, status);
   const right =
     answer.status === status &&
     answer.cost === cost &&
     answer.premium === (cost === null ? null : '0') &&
-    (way.asked.reach !== 'lists' || answer.text.includes(state.owner.target.id) === lists(state)) &&
-    !tells(state, answer);
-  return right ? [] : [`${named(state, way, request)}: not ${status} but ${shown(state, answer)}`];
+    (way.testCase.reach !== 'lists' ||
+      answer.text.includes(state.owner.target.id) === lists(state)) &&
+    !hasLeak(state, answer);
+  return right
+    ? []
+    : [`${named(state, way, request)}: not ${status} but ${describeAnswer(state, answer)}`];
 }
 
-/** Whether lists show the owner's dataset: when the token may read it, paid for or not. */
+/** True if lists show the owner's dataset: if the token may read it, paid for or not. */
 function lists({ rule }: State): boolean {
-  const verdicts = WAYS.filter(({ asked }) => asked.reach === 'read').map(rule);
+  const verdicts = WAYS.filter(({ testCase }) => testCase.reach === 'read').map(rule);
   return !verdicts.includes('Restricted') && !verdicts.includes('NotFound');
 }
 
-/** Digits of a request's id may be those of a value. */
+/** Removes request ids, whose digits may equal those of a value. */
 const REQUEST_ID = /\([0-9A-F]{14,16}\)/g;
 
-const tells = ({ hidden = [] }: State, { text }: Answer): boolean =>
+const hasLeak = ({ hidden = [] }: State, { text }: Answer): boolean =>
   hidden.some((mark) => text.replaceAll(REQUEST_ID, '').includes(mark));
 
-function shown(state: State, answer: Answer): string {
+function describeAnswer(state: State, answer: Answer): string {
   const { status, text, type, cost } = answer;
   const what = `${status} ${type} ${JSON.stringify(text.slice(0, 200))}, messages ${cost}`;
-  return tells(state, answer) ? `${what}, which tells what it must not` : what;
+  return hasLeak(state, answer) ? `${what}, which includes a hidden text` : what;
 }

@@ -1,4 +1,4 @@
-// An account with something of each kind that a request can name, and all that a folder holds.
+// An account with an object of each kind that a request can name, and all contents of a folder.
 import assert from 'node:assert/strict';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ export interface Owner {
   readonly accountId: string;
   readonly publishable: string;
   readonly secret: string;
-  /** A value that stands in its records and nowhere else. */
+  /** A value that only its records include. */
   readonly value: string;
   readonly target: Target;
 }
@@ -104,7 +104,7 @@ export async function newToken(
   return (await accounts.createToken(owner.accountId, kind, settings)).text;
 }
 
-/** A published query of the newest record, and a published file, by the name of the dataset. */
+/** Publishes a query of the latest record and a file, under the name of the dataset. */
 export async function publish(
   { base }: TestServer,
   { secret, target: { id, workspace } }: Pick<Owner, 'secret' | 'target'>,
@@ -122,7 +122,7 @@ export async function publish(
   assert.equal(file.status, 200, await file.text());
 }
 
-/** Loads into the owner's dataset; the job. */
+/** Loads into the owner's dataset and returns the job. */
 async function loadInto(
   server: TestServer,
   { secret, target }: Owner,
@@ -137,7 +137,7 @@ async function loadInto(
   return (JSON.parse(text) as { readonly jobId: string }).jobId;
 }
 
-/** The texts of an account's tokens: of those for tests, or of those for production. */
+/** The texts of an account's tokens for tests, or of those for production. */
 export async function tokensOf(
   { tapedeck }: TestServer,
   accountId: string,
@@ -147,12 +147,15 @@ export async function tokensOf(
   return tokens.filter(({ test }) => test === forTests);
 }
 
-let made = 0;
+let newIdCount = 0;
 
-/** The owner's things, with names for what is yet to be made. */
-export const targetOf = ({ target }: Owner): Target => ({ ...target, newId: `NEW_${++made}` });
+/** The owner's objects, with unused names for objects to create. */
+export const targetOf = ({ target }: Owner): Target => ({
+  ...target,
+  newId: `NEW_${++newIdCount}`,
+});
 
-/** The same with things that may be spent, as the case needs them. */
+/** The same with objects that the case may use up. */
 export async function spareOf(
   server: TestServer,
   owner: Owner,
@@ -179,7 +182,7 @@ export async function spareOf(
 /** Every row of the catalog and every file of the folder, without when tokens were last used. */
 export async function stored({ folder, tapedeck }: TestServer): Promise<readonly string[]> {
   const { ledger, rules } = tapedeck.services;
-  // A rule runs when it is made, and its counts are written a while later.
+  // A rule runs when it is created, and its counts are written a while later.
   await rules.prepared();
   await rules.count();
   await ledger.flush();
@@ -187,8 +190,10 @@ export async function stored({ folder, tapedeck }: TestServer): Promise<readonly
   try {
     const tables = catalog.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all();
     const rows = tables.flatMap(({ name }) => {
-      const found = catalog.prepare(`SELECT * FROM "${String(name)}"`).all();
-      return found.map((row) => `${String(name)} ${JSON.stringify({ ...row, last_used_ms: 0 })}`);
+      const tableRows = catalog.prepare(`SELECT * FROM "${String(name)}"`).all();
+      return tableRows.map(
+        (row) => `${String(name)} ${JSON.stringify({ ...row, last_used_ms: 0 })}`,
+      );
     });
     return [...rows, ...filesOf(folder)];
   } finally {
@@ -196,14 +201,14 @@ export async function stored({ folder, tapedeck }: TestServer): Promise<readonly
   }
 }
 
-/** What went and what came between two looks. */
+/** Removed and added lines between two states. */
 export function differences(
   before: readonly string[],
   after: readonly string[],
 ): readonly string[] {
   const [old, now] = [new Set(before), new Set(after)];
-  const gone = before.filter((line) => !now.has(line)).map((line) => `- ${line}`);
-  return [...gone, ...after.filter((line) => !old.has(line)).map((line) => `+ ${line}`)];
+  const removedLines = before.filter((line) => !now.has(line)).map((line) => `- ${line}`);
+  return [...removedLines, ...after.filter((line) => !old.has(line)).map((line) => `+ ${line}`)];
 }
 
 function filesOf(folder: string): readonly string[] {

@@ -1,4 +1,4 @@
-// Every way to ask every row, by where and how a good token is used: in the test environment, signed,
+// All requests of every row, by the place and form of use of a valid token: in the test environment, signed,
 // from a page, from an address.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
@@ -61,11 +61,14 @@ test('a token for one site only', async () => {
 });
 
 test('a token for some addresses only', async () => {
-  const told = { DeniedReferer: 'The address of this request is not allowed' };
+  const sentences = { DeniedReferer: 'The address of this request is not allowed' };
   const away = await newToken(world, 'secret', { addresses: ['10.0.0.0/8', '2001:db8::/32'] });
-  await judgeToken(world, 'wrong address', away, badToken('DeniedReferer'), { told });
+  await judgeToken(world, 'wrong address', away, badToken('DeniedReferer'), { sentences });
   const headers = (): Record<string, string> => ({ 'x-forwarded-for': '10.0.0.1' });
-  await judgeToken(world, 'pretended address', away, badToken('DeniedReferer'), { told, headers });
+  await judgeToken(world, 'pretended address', away, badToken('DeniedReferer'), {
+    sentences,
+    headers,
+  });
   const here = await newToken(world, 'secret', { addresses: ['127.0.0.0/8'] });
   await judgeToken(world, 'right address', here, may(SECRET));
 });

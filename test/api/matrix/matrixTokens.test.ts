@@ -1,4 +1,4 @@
-// Every way to ask every row, with a token in every state that a token can be in.
+// All requests of every row, with a token in every possible state.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
 import type { Right } from '../../../store/accounts/tokens.ts';
@@ -30,14 +30,14 @@ test('HEAD is no way around a token, and costs nothing: it returns no records', 
     return (await fetch(`${world.server.base}/v1${path}`, { method: 'HEAD', headers })).status;
   };
   const reads = WAYS.filter(
-    ({ asked, endpoint }) => endpoint.method === 'GET' && asked.reach !== 'nothing',
+    ({ testCase, endpoint }) => endpoint.method === 'GET' && testCase.reach !== 'nothing',
   );
   await each(reads, async (way) => {
     const status = await head(way);
     assert.ok(status === 401 || status === 404, `${way.route}: ${status}`);
   });
   const used = ledger.balance(world.owner.accountId);
-  for (const way of reads.filter(({ asked }) => asked.metered)) {
+  for (const way of reads.filter(({ testCase }) => testCase.metered)) {
     await head(way, `Bearer ${world.owner.secret}`);
     assert.deepEqual(ledger.balance(world.owner.accountId), used, way.route);
   }
@@ -63,7 +63,7 @@ test('a disabled token', async () => {
   }
 });
 
-test('a rotated token: the old text is disabled at once, the new one is as the old one was', async () => {
+test('a rotated token: the old text is disabled immediately, the new one has the same rights', async () => {
   const { accounts } = world.server.tapedeck.services;
   const old = await accounts.createToken(world.owner.accountId, 'secret');
   const request = { method: 'POST', path: `/account/tokens/${old.tokenId}/rotate` } as const;
@@ -75,7 +75,7 @@ test('a rotated token: the old text is disabled at once, the new one is as the o
   await judgeToken(world, 'rotated in', token, may(SECRET));
 });
 
-test('a secret token, wherever it stands', async () => {
+test('a secret token in every place', async () => {
   for (const place of ['header', 'query', 'body'] as const) {
     await judgeToken(world, `unknown, in the ${place}`, UNKNOWN, noToken('InvalidKey'), { place });
     await judgeToken(world, `secret, in the ${place}`, world.owner.secret, may(SECRET), { place });
@@ -100,17 +100,17 @@ test('rights on datasets, of both kinds of tokens', async () => {
   await judgeRights(`${workspace}_.*`, all, []);
 });
 
-/** Judges tokens with rights on `datasets`, of which they have `rights` on the owner's own one. */
+/** Judges tokens with rights on `datasets`; `rights` are those on the owner's own dataset. */
 async function judgeRights(
   datasets: string,
-  given: readonly Right[],
-  rights: readonly Right[] = given,
+  grantedRights: readonly Right[],
+  rights: readonly Right[] = grantedRights,
 ): Promise<void> {
-  const grants = given.length === 0 ? [] : [{ datasets, rights: given }];
-  const changes = given.some((right) => right !== 'read');
+  const grants = grantedRights.length === 0 ? [] : [{ datasets, rights: grantedRights }];
+  const changes = grantedRights.some((right) => right !== 'read');
   for (const kind of ['publishable', 'secret'] as const) {
     const token = await newToken(world, kind, { grants });
-    const name = `${kind}, ${datasets} ${given.join()}`;
+    const name = `${kind}, ${datasets} ${grantedRights.join()}`;
     await judgeToken(world, name, token, may({ kind, rights, changes }));
   }
 }

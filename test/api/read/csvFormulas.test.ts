@@ -1,5 +1,5 @@
-// Texts that a spreadsheet would run: escaped where a browser opens the answer or its caller asks for it,
-// kept for programs, the same in answers of a few rows and in those that DuckDB writes.
+// Texts that a spreadsheet would run: escaped if a browser opens the answer or its caller requests it,
+// unchanged for programs, the same in answers of a few rows and in those that DuckDB writes.
 import assert from 'node:assert/strict';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, test } from 'vitest';
@@ -53,7 +53,7 @@ async function ask(path: string, headers: Readonly<Record<string, string>> = {})
   return parse(text, { columns: true, delimiter, bom: false }) as Cells;
 }
 
-const wanted = (text: string): string => (RUNS.includes(text) ? `'${text}` : text);
+const escapeFormula = (text: string): string => (RUNS.includes(text) ? `'${text}` : text);
 const byN = (cells: Cells): Cells => cells.toSorted((a, b) => Number(a['n']) - Number(b['n']));
 
 const DOORS = [
@@ -61,24 +61,24 @@ const DOORS = [
   `/sql-query/WS?sqlQuery=${encodeURIComponent('SELECT * FROM F')}&format=`,
 ];
 
-test('escaped: a mark before each formula, in every door and format, and nothing else', async () => {
+test('escaped: a mark before each formula, at every endpoint, in every format, nowhere else', async () => {
   for (const door of DOORS) {
     for (const format of ['csv', 'psv', 'text']) {
-      const told = byN(await ask(`${door}${format}&csvFormulas=escape`));
+      const answerCells = byN(await ask(`${door}${format}&csvFormulas=escape`));
       const texts = [...RUNS, ...KEPT];
       assert.deepEqual(
-        told.map(({ symbol }) => symbol),
-        texts.map(wanted),
+        answerCells.map(({ symbol }) => symbol),
+        texts.map(escapeFormula),
       );
-      const [first] = told;
-      assert.equal(first?.["'=head"], wanted('=1+1'), 'the header too');
-      assert.ok(told.every(({ price }) => price === '-1.5'));
-      assert.ok(told.every(({ doc }) => doc === '{"at":"=1"}'));
+      const [first] = answerCells;
+      assert.equal(first?.["'=head"], escapeFormula('=1+1'), 'the header too');
+      assert.ok(answerCells.every(({ price }) => price === '-1.5'));
+      assert.ok(answerCells.every(({ doc }) => doc === '{"at":"=1"}'));
     }
   }
 });
 
-test('a browser gets them escaped unless it asks otherwise; a script and a program as they are', async () => {
+test('a browser gets escaped texts by default; a script and a program get them unchanged', async () => {
   const [door = ''] = DOORS;
   const isEscaped = async (query: string, headers = {}): Promise<boolean> =>
     byN(await ask(`${door}csv${query}`, headers))[0]?.['symbol'] === "'=1+1";
@@ -102,12 +102,12 @@ test('an answer that DuckDB writes is escaped alike', async () => {
   );
   assert.ok(rows.length > 10_000, `${rows.length}`);
   const cells = rows.slice(-10).map(({ s }) => s);
-  assert.deepEqual(cells, [...RUNS, ...KEPT].slice(0, 10).map(wanted));
+  assert.deepEqual(cells, [...RUNS, ...KEPT].slice(0, 10).map(escapeFormula));
   assert.equal(rows[0]?.["'=s"], 'x');
   assert.ok(rows.slice(0, 12_000).every(({ n, v }) => v === `-${n}.5` || n === '0'));
 });
 
-test('the two are two answers to caches', async () => {
+test('caches keep the two answers apart', async () => {
   const tagOf = async (more: string): Promise<string | null> => {
     const url = `${server.base}/v1/data/WS/F?format=csv&token=${server.publishable}${more}`;
     return (await fetch(url)).headers.get('etag');

@@ -1,4 +1,4 @@
-// Every data point is the field of its endpoint, at the price that the list says.
+// Every data point equals the field of its endpoint, at the listed price.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
 import { startServer, type TestServer } from '../../base/server.ts';
@@ -95,7 +95,7 @@ const textOf = (value: unknown): string => {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 };
 
-/** What the points of a symbol are, by the endpoints that they derive from. */
+/** The expected points of a symbol, by the endpoints that they derive from. */
 async function expectedOf(symbol: string): Promise<ReadonlyMap<string, string>> {
   const points = new Map<string, string>();
   const all = (prefix: string, record: Record_): void => {
@@ -143,7 +143,7 @@ test('the points of each symbol are the attributes of its endpoints, at the list
       assert.equal(status, 200, text);
       assert.equal(headers.get('content-type'), 'text/plain; charset=utf-8');
       if (expected.has(key)) assert.equal(text, expected.get(key), `${symbol} ${key}`);
-      // An attribute without a value is of a record all the same.
+      // An attribute without a value still belongs to a record.
       assert.equal(Number(headers.get('svccloud-messages-used')), weight, `${symbol} ${key}`);
       compared += 1;
     }
@@ -151,7 +151,7 @@ test('the points of each symbol are the attributes of its endpoints, at the list
   assert.ok(compared > 1_000, String(compared));
 });
 
-test('what was last, of what has days to come; and the names that old clients know', async () => {
+test('the last past value of data with future days; and the names for old clients', async () => {
   const valueOf = async (path: string): Promise<string> => (await ask(`/data-points/${path}`)).text;
   assert.equal(await valueOf('S0/LAST-DIVIDEND-AMOUNT'), '0.5');
   assert.equal(await valueOf('S0/LAST-DIVIDEND-DATE'), '2024-02-01');
@@ -161,7 +161,7 @@ test('what was last, of what has days to come; and the names that old clients kn
   assert.equal(await valueOf('S3/LATEST-BALANCE-SHEET-REPORT-DATE'), '2024-02-02');
 });
 
-test('a point changes when its record is written, and the list tells when', async () => {
+test('a point changes when its record is written, and the list includes the time', async () => {
   const before = (await jsonAt('/data-points/S2')) as unknown as readonly Listed[];
   const { status, text } = await ask(
     '/data/CORE/COMPANY?wait=true&duplicateKeyHandling=replace',

@@ -1,4 +1,4 @@
-// Polling: what the caller has already costs nothing, until a record changes.
+// Polling: an answer that the caller has already costs nothing, until a record changes.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { loaded } from '../../base/client.ts';
@@ -8,8 +8,8 @@ test('two keys, queries, formats or interfaces of one dataset have different tag
   await using server = await startServer();
   const rows = 'symbol,date,v\nA,2020-01-01,1\nB,2020-01-01,1\n';
   await loaded(server, 'D', rows, { key: 'symbol', date: 'date' });
-  const tagOf = async (path: string, known = ''): Promise<string> => {
-    const headers = { authorization: `Bearer ${server.secret}`, 'if-none-match': known };
+  const tagOf = async (path: string, knownTag = ''): Promise<string> => {
+    const headers = { authorization: `Bearer ${server.secret}`, 'if-none-match': knownTag };
     const answer = await fetch(`${server.base}/v1${path}`, { headers });
     await answer.arrayBuffer();
     assert.equal(answer.status, 200, path);
@@ -37,21 +37,21 @@ test('304 costs no messages; a load, a push, its flush or another source is anot
   };
   const read = '/time-series/WS.D/A?last=5';
   let tag = '';
-  const changed = async (told: string): Promise<void> => {
+  const changed = async (change: string): Promise<void> => {
     const answer = await ask(read, tag);
     const text = await answer.text();
-    assert.equal(answer.status, 200, `${told}: ${text}`);
+    assert.equal(answer.status, 200, `${change}: ${text}`);
     const next = answer.headers.get('etag') ?? '';
-    assert.ok(next !== '' && next !== tag, told);
+    assert.ok(next !== '' && next !== tag, change);
     tag = next;
     const { used } = services.ledger.balance(accountId);
-    for (const known of [tag, `W/${tag}`, `"other", ${tag}`]) {
-      const again = await ask(read, known);
-      assert.deepEqual([again.status, await again.text()], [304, ''], told);
+    for (const matchingTag of [tag, `W/${tag}`, `"other", ${tag}`]) {
+      const again = await ask(read, matchingTag);
+      assert.deepEqual([again.status, await again.text()], [304, ''], change);
       assert.equal(again.headers.get('etag'), tag);
       assert.equal(again.headers.get('svccloud-messages-used'), '0');
     }
-    assert.equal(services.ledger.balance(accountId).used, used, told);
+    assert.equal(services.ledger.balance(accountId).used, used, change);
     assert.equal((await ask('/time-series/WS.D/A?last=5&format=csv', tag)).status, 200, 'a format');
     assert.equal((await ask(`${read}&estimate=true`, tag)).status, 200, 'its price');
   };

@@ -1,4 +1,4 @@
-// Addresses that download a file once: late, twice, cut half-way, guessed, by another account, in parts.
+// One-time download addresses: late, twice, interrupted, guessed, by another account, in parts.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { get as httpGet, type IncomingMessage } from 'node:http';
@@ -9,18 +9,22 @@ import { startServer, type TestServer } from '../../base/server.ts';
 
 let nowMs = Date.parse('2024-02-29T17:00:00Z');
 let server: TestServer;
-/** More than both ends of a connection take ahead. */
+/** More than both ends of a connection buffer. */
 const LARGE = Buffer.alloc(64 * 1024 ** 2, 'tapedeck ');
 
 beforeAll(async () => {
   server = await startServer({ seams: { clock: () => nowMs, watch: false } });
-  await made('SMALL', 'symbol,close\nAAPL,1\n', { weight: 2 });
-  await made('LARGE', LARGE);
+  await createFileType('SMALL', 'symbol,close\nAAPL,1\n', { weight: 2 });
+  await createFileType('LARGE', LARGE);
 });
 afterAll(() => server.close());
 
-async function made(id: string, body: string | Uint8Array, said: object = {}): Promise<void> {
-  const { status, text } = await send(server, 'PUT', `/file-types/WS/${id}`, said);
+async function createFileType(
+  id: string,
+  body: string | Uint8Array,
+  settings: object = {},
+): Promise<void> {
+  const { status, text } = await send(server, 'PUT', `/file-types/WS/${id}`, settings);
   assert.equal(status, 200, text);
   await published(id, body);
 }
@@ -32,7 +36,7 @@ async function published(id: string, body: string | Uint8Array): Promise<void> {
   assert.equal(answer.status, 200, await answer.text());
 }
 
-/** The address that a redirect leads to, and what it cost. */
+/** The target of a redirect, and its cost. */
 async function address(
   id: string,
 ): Promise<{ readonly url: string; readonly cost: string | null }> {
@@ -59,7 +63,7 @@ const statusOf = async (url: string, headers: Record<string, string> = {}): Prom
   return answer.status;
 };
 
-/** Reads some bytes and goes away. */
+/** Reads some bytes and disconnects. */
 async function cut(url: string, bytes: number): Promise<number> {
   const request = httpGet(url);
   const [answer] = (await once(request, 'response')) as [IncomingMessage];
@@ -72,7 +76,7 @@ async function cut(url: string, bytes: number): Promise<number> {
   return got;
 }
 
-/** Asks until the server has seen that the last connection was cut. */
+/** Retries until the server has noticed that the last connection was cut. */
 async function resumed(url: string, range: string): Promise<Response> {
   for (let tries = 0; ; tries += 1) {
     const answer = await fetch(url, { headers: { range } });
@@ -81,7 +85,7 @@ async function resumed(url: string, range: string): Promise<Response> {
   }
 }
 
-test('an address works once, and is counted and paid once', async () => {
+test('an address works once, and is counted and charged once', async () => {
   const before = await downloads('SMALL');
   const { cost, url } = await address('SMALL');
   assert.equal(cost, '2');
@@ -94,7 +98,7 @@ test('an address works once, and is counted and paid once', async () => {
   assert.equal(await downloads('SMALL'), before + 1);
 });
 
-test('an address dies after its minute', async () => {
+test('an address expires after its minute', async () => {
   const { url } = await address('SMALL');
   const late = await address('SMALL');
   nowMs += LINK_LIFE_MS - 1;
@@ -103,7 +107,7 @@ test('an address dies after its minute', async () => {
   assert.equal(await statusOf(late.url), 410);
 });
 
-test('HEAD tells the length and uses nothing', async () => {
+test('HEAD returns the length and does not use the address up', async () => {
   const { url } = await address('SMALL');
   const head = await fetch(url, { method: 'HEAD' });
   assert.equal(head.status, 200);
@@ -112,7 +116,7 @@ test('HEAD tells the length and uses nothing', async () => {
   assert.equal((await fetch(url, { method: 'HEAD' })).status, 410);
 });
 
-test('what is guessed, cut short or made longer is over', async () => {
+test('a guessed, shortened or lengthened address is not valid', async () => {
   const { url } = await address('SMALL');
   const wrong = [url.slice(0, -1), `${url}0`, `${url.slice(0, -64)}${'0'.repeat(64)}`];
   for (const one of [...wrong, url.replace('dk_', ''), `${server.base}/v1/files/once/x`]) {
@@ -121,7 +125,7 @@ test('what is guessed, cut short or made longer is over', async () => {
   assert.equal(await statusOf(url), 200);
 });
 
-test("a token that is shown must be the payer's", async () => {
+test('a token in the request must be that of the payer', async () => {
   const { accounts } = server.tapedeck.services;
   const accountId = await accounts.createAccount('other', 'scale');
   const { text: other } = await accounts.createToken(accountId, 'secret');
@@ -132,7 +136,7 @@ test("a token that is shown must be the payer's", async () => {
   assert.equal(await statusOf(`${url}?token=${server.secret}`), 200);
 });
 
-test('parts go once each, in any order', async () => {
+test('each part is served once, in any order', async () => {
   const { url } = await address('SMALL');
   const part = async (range: string): Promise<string> => {
     const answer = await fetch(url, { headers: { range } });
@@ -145,7 +149,7 @@ test('parts go once each, in any order', async () => {
   assert.equal(await part('bytes=0-'), '410 ');
 });
 
-test('a range that is not there uses nothing; what is no range is not looked at', async () => {
+test('a range outside the file uses nothing; an invalid range is ignored', async () => {
   const { url } = await address('SMALL');
   const answer = await fetch(url, { headers: { range: 'bytes=20-' } });
   assert.equal(answer.status, 416);
@@ -153,12 +157,12 @@ test('a range that is not there uses nothing; what is no range is not looked at'
   assert.equal(await statusOf(url, { range: 'bytes=4-2' }), 200);
 });
 
-test('If-Range of another file asks for the whole one', async () => {
+test('If-Range of another file requests the whole one', async () => {
   const { url } = await address('SMALL');
   assert.equal(await statusOf(url, { range: 'bytes=1-', 'if-range': '"other"' }), 200);
 });
 
-test('a download that was cut goes on, and begins no second time', async () => {
+test('an interrupted download continues, and does not begin a second time', async () => {
   const before = await downloads('LARGE');
   const { url } = await address('LARGE');
   const got = await cut(url, 1_000_000);
@@ -172,7 +176,7 @@ test('a download that was cut goes on, and begins no second time', async () => {
   assert.equal(await downloads('LARGE'), before + 1);
 });
 
-test('while it is on its way nobody else gets a byte', async () => {
+test('during a download nobody else gets a byte', async () => {
   const { url } = await address('LARGE');
   const request = httpGet(url);
   const [answer] = (await once(request, 'response')) as [IncomingMessage];
@@ -181,7 +185,7 @@ test('while it is on its way nobody else gets a byte', async () => {
   request.destroy();
 });
 
-test('100 at once: one has it', async () => {
+test('100 concurrent downloads: one succeeds', async () => {
   const before = await downloads('SMALL');
   const { url } = await address('SMALL');
   const statuses = await Promise.all(Array.from({ length: 100 }, () => statusOf(url)));
@@ -190,8 +194,8 @@ test('100 at once: one has it', async () => {
   assert.equal(await downloads('SMALL'), before + 1);
 });
 
-test('one that is replaced or withdrawn is still there for who has paid', async () => {
-  await made('CHANGING', 'first');
+test('a replaced or withdrawn file remains available to its payer', async () => {
+  await createFileType('CHANGING', 'first');
   const { url } = await address('CHANGING');
   await published('CHANGING', 'second');
   await server.tapedeck.services.publications.removeExpired();
@@ -199,7 +203,7 @@ test('one that is replaced or withdrawn is still there for who has paid', async 
   assert.equal(await (await fetch((await address('CHANGING')).url)).text(), 'second');
 });
 
-test('the address is not kept in clear, nor logged', async () => {
+test('the address is neither stored in clear nor logged', async () => {
   const { url } = await address('SMALL');
   const secret = url.slice(-64);
   const rows = await server.tapedeck.services.database

@@ -1,5 +1,5 @@
-// A moment that an answer named is asked again: pushed records, replaced ones, changes since, exports,
-// what ends a moment. Any history of them: test/soak/laws/history/moments.ts.
+// Repeated reads as of the moment of an earlier answer: pushed records, replaced ones, changes since,
+// exports, and the end of a moment. Random histories: test/soak/laws/history/moments.ts.
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -48,27 +48,28 @@ const start = async (folder?: string, clock?: () => number): Promise<TestServer>
 
 const READ = '/data/WS/D/A?limit=10&format=csv';
 
-test('what was pushed is there as of the moment and the time at which it was read', async () => {
+test('pushed records are returned as of the moment and the time of a read', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'tapedeck-moment-'));
   let nowMs = Date.UTC(2026, 0, 1, 12);
   let server = await start(folder, () => nowMs);
   try {
-    const kept: { readonly text: string; readonly moment: string; readonly ms: number }[] = [];
+    const earlierReads: { readonly text: string; readonly moment: string; readonly ms: number }[] =
+      [];
     for (const v of [2, 3, 4]) {
       nowMs += 60_000;
       await push(server, v);
       nowMs += 60_000;
       const { moment, text } = await ask(server, READ);
       assert.match(text, new RegExp(`,${v}\r?\n$`));
-      kept.push({ text, moment, ms: nowMs });
+      earlierReads.push({ text, moment, ms: nowMs });
       nowMs += 60_000;
     }
-    const all = async (told: string): Promise<void> => {
-      for (const { moment, ms, text } of kept) {
+    const all = async (context: string): Promise<void> => {
+      for (const { moment, ms, text } of earlierReads) {
         for (const asOf of [moment, ms, new Date(ms).toISOString()]) {
           const again = await ask(server, `${READ}&asOf=${asOf}`);
-          assert.equal(again.text, text, `${told}: ${asOf}`);
-          assert.equal(again.moment, moment, told);
+          assert.equal(again.text, text, `${context}: ${asOf}`);
+          assert.equal(again.moment, moment, context);
         }
       }
     };
@@ -108,7 +109,7 @@ interface Version {
   readonly deleted: readonly unknown[];
 }
 
-test('changes since a moment do not tell what was seen by then', async () => {
+test('changes since a moment do not include records that it included', async () => {
   let nowMs = Date.UTC(2026, 0, 1, 12);
   await using server = await start(undefined, () => nowMs);
   nowMs += 1_000;
@@ -132,10 +133,10 @@ test('changes since a moment do not tell what was seen by then', async () => {
       ['-', ...one.deleted],
     ]);
   };
-  const wanted = [['+', ['A', '2020-01-03']], ['~', ['A', '2020-01-02']], ['-']];
-  assert.deepEqual(await since(moment), wanted);
-  assert.deepEqual(await since(String(readMs)), wanted);
-  assert.deepEqual(await since(new Date(readMs).toISOString()), wanted);
+  const expected = [['+', ['A', '2020-01-03']], ['~', ['A', '2020-01-02']], ['-']];
+  assert.deepEqual(await since(moment), expected);
+  assert.deepEqual(await since(String(readMs)), expected);
+  assert.deepEqual(await since(new Date(readMs).toISOString()), expected);
   const [snapshot = ''] = moment.split(':');
   const more = [['+', ['A', '2020-01-02'], ['A', '2020-01-03']], ['~', ['A', '2020-01-01']], ['-']];
   assert.deepEqual(await since(snapshot), more);
@@ -148,7 +149,7 @@ interface Dated extends Version {
   readonly asOf: string;
 }
 
-test('changes list pushes before their flush, and each once for a client that continues', async () => {
+test('changes include pushes before their flush, and each once for a client that continues', async () => {
   let nowMs = Date.UTC(2026, 0, 1, 12);
   await using server = await start(undefined, () => nowMs);
   const { snapshot } = server.tapedeck.services.lake;
@@ -172,7 +173,7 @@ test('changes list pushes before their flush, and each once for a client that co
     (await ask(server, `/changes/WS/D?since=${snapshot}`)).text,
   ) as Dated[];
   assert.deepEqual([again?.snapshot, again?.asOf], [snapshot, cursor]);
-  assert.deepEqual(await next(), [], 'what was listed is not listed again');
+  assert.deepEqual(await next(), [], 'listed changes are not listed again');
   nowMs += 1_000;
   const readMs = nowMs;
   nowMs += 1_000;
@@ -198,7 +199,7 @@ test('changes list pushes before their flush, and each once for a client that co
   assert.deepEqual(await next(), []);
 });
 
-test('an export as of a moment has what was pushed by then', async () => {
+test('an export as of a moment includes the pushes until then', async () => {
   const exportFolder = await mkdtemp(join(tmpdir(), 'tapedeck-export-'));
   await using server = await startServer({
     settings: { TAPEDECK_EXPORT_FOLDER: exportFolder },
@@ -212,13 +213,13 @@ test('an export as of a moment has what was pushed by then', async () => {
   await push(server, 3, 'ignore', '2020-01-03');
   await flush(server);
   const orders = [{ dataset: 'D', rowsPerFile: 1 }, { query: 'SELECT * FROM D ORDER BY date' }];
-  const wanted = ['2020-01-01,2', '2020-01-02,2'];
+  const expectedRows = ['2020-01-01,2', '2020-01-02,2'];
   for (const [at, what] of orders.entries()) {
     const target = { type: 'FILE', path: `out${at}` };
     const order = { ...what, asOf: moment, format: 'csv', target };
-    const made = await send(server, 'POST', '/exports/WS', order);
-    assert.equal(made.status, 200, made.text);
-    const { exportId } = JSON.parse(made.text) as { readonly exportId: string };
+    const creation = await send(server, 'POST', '/exports/WS', order);
+    assert.equal(creation.status, 200, creation.text);
+    const { exportId } = JSON.parse(creation.text) as { readonly exportId: string };
     const end = await ended(server, exportId);
     assert.equal(end, 'DONE');
     const folder = join(exportFolder, `out${at}`);
@@ -231,7 +232,7 @@ test('an export as of a moment has what was pushed by then', async () => {
     const lines = (await Promise.all(texts)).flatMap((text) => text.trim().split(/\r?\n/).slice(1));
     assert.deepEqual(
       lines,
-      wanted.map((line) => `A,${line}`),
+      expectedRows.map((line) => `A,${line}`),
     );
   }
   await rm(exportFolder, { recursive: true, force: true });
@@ -246,15 +247,18 @@ async function ended(server: TestServer, exportId: string): Promise<string> {
   }
 }
 
-test('a moment whose pushes are not known any more is 410, its version is not', async () => {
+test('a moment whose pushes have expired is 410, its version is not', async () => {
   await using server = await start();
   await push(server, 2);
   const { moment } = await ask(server, READ);
   await flush(server);
   const { database } = server.tapedeck.services;
   await expirePushes(database, Number.MAX_SAFE_INTEGER);
-  const gone = await ask(server, `${READ}&asOf=${moment}`);
-  assert.deepEqual([gone.answer.status, gone.text.includes('pushes of that moment')], [410, true]);
+  const expiredAnswer = await ask(server, `${READ}&asOf=${moment}`);
+  assert.deepEqual(
+    [expiredAnswer.answer.status, expiredAnswer.text.includes('pushes of that moment')],
+    [410, true],
+  );
   const [snapshot = ''] = moment.split(':');
   assert.equal((await ask(server, `${READ}&asOf=${snapshot}`)).answer.status, 200);
   for (const wrong of ['1:', ':1', '1:x', '1:2:3', `${'1'.repeat(12)}:1`]) {
@@ -262,7 +266,7 @@ test('a moment whose pushes are not known any more is 410, its version is not', 
   }
 });
 
-test('what was pushed into a dataset is kept up to a size: the oldest flushes go', async () => {
+test('pushes into a dataset are kept up to a size: the oldest flushes are removed', async () => {
   await using server = await start();
   const { database } = server.tapedeck.services;
   const none = { first_sequence: 1, last_sequence: 1, first_ms: 1, last_ms: 1, body: '' };
@@ -276,7 +280,7 @@ test('what was pushed into a dataset is kept up to a size: the oldest flushes go
   assert.deepEqual(await readPushes(database, 7, 13, { kind: 'time', ms: 99 }), []);
 });
 
-test('a moment stays what it was when what named it was deleted before a restart', async () => {
+test('a moment is unchanged after the dataset that set it was deleted before a restart', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'tapedeck-moment-'));
   let server = await start(folder);
   try {
@@ -295,7 +299,7 @@ test('a moment stays what it was when what named it was deleted before a restart
   }
 });
 
-test('a purge leaves nothing of what was pushed, also not of what was replaced meanwhile', async () => {
+test('a purge removes all pushed records, also those that were replaced meanwhile', async () => {
   await using server = await start();
   const { database } = server.tapedeck.services;
   await push(server, 2);
@@ -310,7 +314,7 @@ test('a purge leaves nothing of what was pushed, also not of what was replaced m
   assert.equal((await ask(server, `${READ}&asOf=${moment}`)).answer.status, 410);
 });
 
-test('who is told that a load was ingested reads what it loaded', async () => {
+test('a client that sees a load as ingested reads its records', async () => {
   await using server = await startServer();
   for (let version = 1; version <= 4; version += 1) {
     const body = `symbol,date,version\nX,2020-01-01,${version}\n`;

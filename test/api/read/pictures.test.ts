@@ -1,4 +1,4 @@
-// Answers as pictures: on each door at the price of the same records as JSON, refused in JSON.
+// Answers as charts: at each endpoint at the price of the same records as JSON, with refusals in JSON.
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -48,7 +48,7 @@ B,2024-01-02,5,9,4,6
 `;
 const usedOf = (answer: Response): string | null => answer.headers.get('svccloud-messages-used');
 
-test('a picture costs what its records cost, on every door', async ({ server }) => {
+test('a chart costs as much as its records, at every endpoint', async ({ server }) => {
   await filled(server);
   for (const door of DOORS) {
     const json = await get(server, door);
@@ -72,7 +72,7 @@ test('a picture costs what its records cost, on every door', async ({ server }) 
   }
 });
 
-test('a picture is kept by its tag, for as long as its link says, and only told to HEAD', async ({
+test('a chart is cached by its tag, for the lifetime of its link, and HEAD returns only its headers', async ({
   server,
 }) => {
   await filled(server);
@@ -88,7 +88,7 @@ test('a picture is kept by its tag, for as long as its link says, and only told 
     [head.status, head.headers.get('content-type'), usedOf(head)],
     [200, 'image/svg+xml', '0'],
   );
-  // What a browser says that it takes of an <img> makes no picture of data.
+  // The accepted types of an <img> of a browser do not turn data into a chart.
   const accept = 'image/avif,image/webp,image/png,image/svg+xml,image/*;q=0.8,*/*;q=0.5';
   const plain = await fetch(url.replace('&format=svg', ''), { headers: { accept } });
   assert.match(plain.headers.get('content-type') ?? '', /^application\/json/);
@@ -142,25 +142,25 @@ test('refusals are JSON, name their parameter, and cost nothing', async ({ serve
   assert.equal(dear.status, 402);
 });
 
-interface Told {
+interface ChartSpec {
   readonly title: string;
   readonly data: { readonly values: readonly Readonly<Record<string, unknown>>[] };
   readonly layer?: readonly { readonly mark: { readonly type: string } }[];
 }
 
-/** What a chart shows, as a specification says it. */
-async function told(server: TestServer, path: string): Promise<Told> {
+/** The content of a chart, as its specification. */
+async function readSpec(server: TestServer, path: string): Promise<ChartSpec> {
   const answer = await get(server, `${path}&format=vega-lite`);
   const text = await answer.text();
   assert.equal(answer.status, 200, `${path}: ${text}`);
-  return JSON.parse(text) as Told;
+  return JSON.parse(text) as ChartSpec;
 }
 
-test('several keys and columns are lines, on every door', async ({ server }) => {
+test('several keys and columns are lines, at every endpoint', async ({ server }) => {
   await loaded(server, 'BARS', BARS, MAPPING);
   const view = { query: 'SELECT symbol, date, Open, Close FROM BARS', columnMapping: MAPPING };
-  const made = await send(server, 'POST', '/views/WS/SEEN', { view });
-  assert.equal(made.status, 200, made.text);
+  const creation = await send(server, 'POST', '/views/WS/SEEN', { view });
+  assert.equal(creation.status, 200, creation.text);
   const sql = encodeURIComponent('SELECT date, symbol, Close FROM BARS');
   for (const path of [
     '/data/WS/BARS?limit=50&chartColumn=Close',
@@ -169,7 +169,7 @@ test('several keys and columns are lines, on every door', async ({ server }) => 
     '/data/WS/SEEN?limit=50&chartColumn=Close',
     `/sql-query/WS?sqlQuery=${sql}`,
   ]) {
-    const { data, title } = await told(server, path);
+    const { data, title } = await readSpec(server, path);
     const lines = data.values.map(({ label, line, value }) => [label, line, value].join(' '));
     assert.deepEqual(
       lines,
@@ -180,17 +180,17 @@ test('several keys and columns are lines, on every door', async ({ server }) => 
     const svg = await (await get(server, `${path}&format=svg`)).text();
     assert.match(svg, /aria-label="[^"]*Close: A, B"/, path);
   }
-  const both = await told(server, '/data/WS/BARS/A?limit=9&chartColumn=Open,Close');
+  const both = await readSpec(server, '/data/WS/BARS/A?limit=9&chartColumn=Open,Close');
   assert.deepEqual([...new Set(both.data.values.map(({ line }) => line))], ['Open', 'Close']);
   assert.equal(both.title, 'A · BARS', 'the legend has their names');
 });
 
-test('candles are drawn where records have them, at the price of the records', async ({
+test('candles are rendered if the records have them, at the price of the records', async ({
   server,
 }) => {
   await loaded(server, 'BARS', BARS, MAPPING);
   const path = '/data/WS/BARS/A?limit=9&chartKind=candles';
-  const { data, layer } = await told(server, path);
+  const { data, layer } = await readSpec(server, path);
   assert.deepEqual(
     layer?.map(({ mark }) => mark.type),
     ['rule', 'bar'],
@@ -198,12 +198,12 @@ test('candles are drawn where records have them, at the price of the records', a
   assert.deepEqual(data.values[0], { label: '2024-01-01', open: 1, high: 4, low: 0, close: 2 });
   const json = await get(server, '/data/WS/BARS/A?limit=9');
   for (const format of ['svg', 'png', 'vega-lite']) {
-    const drawn = await get(server, `${path}&format=${format}`);
-    assert.deepEqual([drawn.status, usedOf(drawn)], [200, usedOf(json)]);
+    const picture = await get(server, `${path}&format=${format}`);
+    assert.deepEqual([picture.status, usedOf(picture)], [200, usedOf(json)]);
   }
 });
 
-test('of nothing there is an empty picture, and names are text in it', async ({ server }) => {
+test('an empty answer is an empty chart, and names are escaped text', async ({ server }) => {
   await filled(server);
   const none = await get(server, '/data/WS/P/C?last=5&format=svg');
   assert.match(await none.text(), />no values</);
@@ -215,7 +215,9 @@ test('of nothing there is an empty picture, and names are text in it', async ({ 
   assert.ok(svg.includes('&lt;script&gt;') && !/<script|\u0000/.test(svg));
 });
 
-test('a long answer of SQL is drawn from its file, which is gone then', async ({ server }) => {
+test('a long answer of SQL is rendered from its file, which is removed afterwards', async ({
+  server,
+}) => {
   const rows = Array.from({ length: 60_000 }, (_, at) => `K${at},${at % 700}`);
   await loaded(server, 'BIG', `symbol,n\n${rows.join('\n')}\n`, { key: 'symbol' });
   const query = encodeURIComponent('SELECT n FROM BIG');
@@ -228,7 +230,7 @@ test('a long answer of SQL is drawn from its file, which is gone then', async ({
   const refused = await get(server, `/sql-query/WS?format=svg&sqlQuery=${wide}`);
   assert.equal(refused.status, 400);
   assert.match(await refused.text(), /svg draws at most 4194304 bytes of records/);
-  // Both were files, and nobody waits for their end.
+  // Both were files, and no request waits for their removal.
   const left = async (): Promise<readonly string[]> => {
     const all = await readdir(join(server.folder, 'tmp'), { recursive: true, withFileTypes: true });
     return all.filter((one) => one.isFile()).map(({ name }) => name);

@@ -1,9 +1,9 @@
-// What of the series doors no transcript can show: many queries, and keys longer than a page.
+// Cases of the series endpoints beyond transcripts: many queries, and keys longer than a page.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { startServer } from '../../base/server.ts';
 
-test('a request is of 2,000 queries at most: datasets by keys', async () => {
+test('a request has at most 2,000 queries: datasets by keys', async () => {
   await using server = await startServer();
   const load = async (dataset: string): Promise<void> => {
     const url = `${server.base}/v1/data/WS/${dataset}?wait=true&key=k&date=d&token=${server.secret}`;
@@ -33,7 +33,7 @@ test('a request is of 2,000 queries at most: datasets by keys', async () => {
   });
 });
 
-test('a key longer than what memory keeps of it answers as its files do', async () => {
+test('a key that is longer than its cache answers as its files do', async () => {
   await using server = await startServer();
   const day = (at: number): string =>
     new Date(Date.UTC(2010, 0, 1) + at * 86_400_000).toISOString().slice(0, 10);
@@ -70,7 +70,7 @@ test('a key longer than what memory keeps of it answers as its files do', async 
   assert.ok(hits > queries.length, `${hits} reads from memory`);
 });
 
-test('an hour of a day is not the day: what a column cannot hold equals none of it', async () => {
+test('an hour of a day is not the day: a value that a column cannot hold equals no value of it', async () => {
   await using server = await startServer();
   const url = `${server.base}/v1/data/WS/DAYS`;
   const body = 'k,d,paid,n\nA,2024-01-02,2023-08-01,2\nA,2024-01-03,,3\n';
@@ -78,8 +78,8 @@ test('an hour of a day is not the day: what a column cannot hold equals none of 
   const loaded = await fetch(load, { method: 'POST', body });
   assert.equal(loaded.status, 200, await loaded.text());
   const days = async (condition: string): Promise<readonly string[]> => {
-    const asked = `subattribute=${encodeURIComponent(condition)}&last=9&sort=asc`;
-    const answer = await fetch(`${url}/A?${asked}&token=${server.publishable}`);
+    const queryText = `subattribute=${encodeURIComponent(condition)}&last=9&sort=asc`;
+    const answer = await fetch(`${url}/A?${queryText}&token=${server.publishable}`);
     return ((await answer.json()) as readonly { readonly d: string }[]).map(({ d }) => d);
   };
   assert.deepEqual(await days('paid|2023-08-01'), ['2024-01-02']);

@@ -1,5 +1,5 @@
-// A question that is asked again: its answer comes from memory, at the same price, until a dataset of it
-// changes, and to the token that asked it alone.
+// A repeated query: its answer comes from memory, at the same price, until one of its datasets changes, and
+// only for the same token.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { SqlAnswers } from '../../../query/sql/run/answers.ts';
@@ -21,7 +21,7 @@ async function ask(
   return [answer.status, await answer.text(), messages];
 }
 
-test('memory answers who asked before, and nobody else', async () => {
+test('memory answers only the token with the same earlier query', async () => {
   await using server = await startServer();
   await loaded(server, 'P', CSV, INDEX);
   const { publishable, secret, tapedeck } = server;
@@ -29,7 +29,7 @@ test('memory answers who asked before, and nobody else', async () => {
   assert.deepEqual(first.slice(0, 2), [200, '[{"symbol":"A","total":1},{"symbol":"B","total":2}]']);
   const moment = await ask(server, publishable, 'SELECT now() AS n, symbol FROM P');
   assert.equal(moment[0], 200);
-  // Nothing can be read any more.
+  // From here on no file can be read.
   await tapedeck.services.sql.pool.close();
   assert.deepEqual(await ask(server, publishable, TOTAL), first);
   for (const [token, query] of [
@@ -41,7 +41,7 @@ test('memory answers who asked before, and nobody else', async () => {
   }
 });
 
-test('a change is seen at once: a load, a push, a deletion, another price', async () => {
+test('a change is visible immediately: a load, a push, a deletion, another price', async () => {
   await using server = await startServer();
   await loaded(server, 'P', CSV, INDEX);
   const { base, publishable, secret } = server;
@@ -68,9 +68,9 @@ test('a change is seen at once: a load, a push, a deletion, another price', asyn
   assert.deepEqual([cheap, dear], ['1', '7']);
 });
 
-test('bounded by bytes; the one that was not asked for the longest goes first', async () => {
+test('the cache is bounded by bytes; the least recently used answer is evicted first', async () => {
   const answers = new SqlAnswers(10_000);
-  /** Whether it had to be read. */
+  /** True if the answer had to be read. */
   const isRead = async (
     name: string,
     tableId: number,
@@ -90,8 +90,8 @@ test('bounded by bytes; the one that was not asked for the longest goes first', 
   assert.ok(await isRead('e', 2));
   assert.ok(answers.bytes <= 10_000);
   assert.deepEqual([await isRead('a', 1), await isRead('e', 2)], [false, false]);
-  assert.ok(await isRead('b', 1), 'it had to go');
-  for (const _ of [1, 2]) assert.ok(await isRead('long', 1, 9_999), 'there is no room');
+  assert.ok(await isRead('b', 1), 'it was evicted');
+  for (const _ of [1, 2]) assert.ok(await isRead('long', 1, 9_999), 'it does not fit');
   assert.ok(await isRead('late', 2, 1, () => answers.evictTables([1])));
   assert.ok(await isRead('late', 2, 1), 'a dataset changed meanwhile');
   assert.ok(!(await isRead('late', 2, 1)));

@@ -1,4 +1,4 @@
-// Long answers of SQL are written by DuckDB, short ones by us: what they say is the same.
+// Long answers of SQL are written by DuckDB, short ones by our code: their contents are equal.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -10,7 +10,7 @@ import { startServer, type TestServer } from '../../base/server.ts';
 
 const INDEX = { key: 'symbol', date: 'time' };
 const ROWS = 12_000;
-/** The greatest number of rows that is rendered. */
+/** The maximum number of rows that our code renders. */
 const SHORT = 10_000;
 
 const NOTES = ['', 'plain', 'a,b', 'a|b', '"quoted"', 'line\nbreak', 'é 漢 👍', "'", '\\', 'NULL'];
@@ -46,7 +46,7 @@ async function ask(server: TestServer, limit: number, format: string): Promise<R
   return answer;
 }
 
-test('what DuckDB writes is what is rendered', async () => {
+test('DuckDB writes the same as our code renders', async () => {
   await using server = await startServer();
   await loaded(server, 'TICKS', bodyOf(), INDEX);
   for (const format of ['json', 'jsonl', 'csv', 'psv']) {
@@ -60,7 +60,7 @@ test('what DuckDB writes is what is rendered', async () => {
     const short = await read(SHORT);
     const long = await read(ROWS);
     assert.equal(long.length, ROWS);
-    // One by one: the difference of two long lists takes minutes to tell.
+    // One by one: computing the difference of two long lists takes minutes.
     const first = short.findIndex((row, at) => !isDeepStrictEqual(row, long[at]));
     assert.deepEqual(long[first], short[first], `${format}, row ${first}`);
   }
@@ -86,12 +86,12 @@ test('rows that break off late are an error in every format, and cost nothing', 
   await noBodies(server);
 });
 
-test('columns of one name, in whatever case, are told apart in short and long answers', async () => {
+test('columns with the same name in any case are renamed alike in short and long answers', async () => {
   await using server = await startServer();
   await loaded(server, 'TICKS', bodyOf(), INDEX);
   const url = `${server.base}/v1/sql-query/WS?format=csv&token=${server.publishable}`;
   const list = "'x' AS a, symbol AS A, 'y' AS a_1, size AS a, 'é' AS É, day AS é";
-  // Rendered as they come; kept, then rendered; kept, then written by DuckDB.
+  // Rendered as they arrive; cached, then rendered; cached, then written by DuckDB.
   for (const rest of ['LIMIT 10', "WHERE symbol = 'S1'", '']) {
     const answer = await fetch(url, { method: 'POST', body: `SELECT ${list} FROM TICKS ${rest}` });
     const [header] = (await answer.text()).split('\n');
@@ -99,7 +99,7 @@ test('columns of one name, in whatever case, are told apart in short and long an
   }
 });
 
-/** A file goes when its last byte is on the way, which its reader may know first. */
+/** A file is removed once its last byte is sent, which its reader may notice first. */
 async function noBodies({ folder }: TestServer): Promise<void> {
   const files = async (): Promise<readonly string[]> =>
     (await localDisk.list(join(folder, 'tmp'))).filter((name) => name.includes('body'));
@@ -109,15 +109,15 @@ async function noBodies({ folder }: TestServer): Promise<void> {
   assert.deepEqual(await files(), []);
 }
 
-test('the file of a long answer goes when nobody wants it', async () => {
+test('the file of a long answer is removed when its reader disconnects', async () => {
   await using server = await startServer();
   await loaded(server, 'TICKS', bodyOf(), INDEX);
   const url = `${server.base}/v1/sql-query/WS?token=${server.publishable}`;
   const dear = await fetch(`${url}&maxMessages=5`, { method: 'POST', body: SELECT });
   assert.equal(dear.status, 402, await dear.text());
-  const gone = new AbortController();
-  const left = await fetch(url, { method: 'POST', body: SELECT, signal: gone.signal });
-  gone.abort();
+  const controller = new AbortController();
+  const left = await fetch(url, { method: 'POST', body: SELECT, signal: controller.signal });
+  controller.abort();
   await left.text().catch(() => undefined);
   await noBodies(server);
 });
@@ -134,6 +134,6 @@ function recordsOf(text: string, format: string): readonly unknown[] {
   return rows.slice(1).map((row) => row.map(numberOr));
 }
 
-/** `10.0` and `10` are one number; digits past 2^53 stay the text that they are. */
+/** `10.0` and `10` are one number; digits above 2^53 stay text. */
 const numberOr = (cell: string): string | number =>
   /^-?\d{1,15}(\.\d+)?$/.test(cell) ? Number(cell) : cell;

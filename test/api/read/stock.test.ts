@@ -1,4 +1,4 @@
-// What of the stock door no transcript can show: many symbols, sums of prices, what a failure leaves.
+// Cases of the stock endpoints beyond transcripts: many symbols, sums of prices, the effects of a failure.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -38,7 +38,7 @@ test('the first 100 symbols are answered, each once, in their order', async () =
   assert.equal(messages, 100);
 });
 
-test('a batch answers what each of its types answers alone, at the sum of their prices', async () => {
+test('a batch returns the answers of its types alone, at the sum of their prices', async () => {
   const weights = { QUOTE: 1, HISTORICAL_PRICES: 2, NEWS: 5, EARNINGS: 1_000 };
   for (const [dataset, weight] of Object.entries(weights)) {
     await changeDataset(world, dataset, { weight });
@@ -63,7 +63,7 @@ test('a batch answers what each of its types answers alone, at the sum of their 
     assert.deepEqual(jsonOf(text), expected);
     assert.equal(messages, sum);
   }
-  // Of data of others only what the catalog's statistics leave is told.
+  // An estimate for other accounts' data uses only the statistics of the catalog.
   assert.ok(Number(jsonOf(estimate.text)['messages']) >= sum);
   assert.equal(estimate.messages, 0);
   for (const symbol of symbols) {
@@ -96,7 +96,7 @@ test('each type of a batch has its own line, and the ledger agrees with all of t
   assert.deepEqual((await verifyLedger(server.tapedeck.services.journal)).faults, []);
 });
 
-test('a batch that fails in a later type charges of the ones before it their least, or nothing', async () => {
+test('a batch that fails in a later type charges the minimum of the earlier ones, or nothing', async () => {
   const path = '/S100/batch?types=quote,chart,news';
   const dear = await askStock(world, `${path}&maxMessages=13`);
   assert.deepEqual(
@@ -114,7 +114,7 @@ test('a batch that fails in a later type charges of the ones before it their lea
   for (const { headers } of [dear, wrong, unknown]) {
     assert.equal(headers.get('svccloud-messages-used'), null);
   }
-  // That the budget did not cover it tells of the records: each type that was read costs its least.
+  // A budget refusal reveals something about the records: each type that was read costs its minimum.
   assert.equal(over.headers.get('svccloud-messages-used'), '3');
   await ledger.flush();
   assert.deepEqual(used(), { used: 3, held: 0 });
@@ -123,7 +123,7 @@ test('a batch that fails in a later type charges of the ones before it their lea
   assert.equal((await askStock(world, path)).messages, 14);
 });
 
-test('types that a caller may not read are left out, or are told when there is nothing else', async () => {
+test('types that a caller may not read are left out, or refused if no other type remains', async () => {
   const { accountId, server } = world;
   const { accounts } = server.tapedeck.services;
   await changeDataset(world, 'NEWS', { access: { level: 'enterprise' } });
@@ -135,9 +135,9 @@ test('types that a caller may not read are left out, or are told when there is n
   assert.equal(headers.get('svccloud-left-out'), 'News,earnings');
   assert.equal(messages, 2);
   const statuses = async (): Promise<readonly number[]> => {
-    const asked = ['news', 'earnings', 'news,earnings', 'earnings,news'];
-    const told = asked.map((types) => askStock(world, `/S100/batch?types=${types}`));
-    return (await Promise.all(told)).map(({ status }) => status);
+    const typeLists = ['news', 'earnings', 'news,earnings', 'earnings,news'];
+    const answers = typeLists.map((types) => askStock(world, `/S100/batch?types=${types}`));
+    return (await Promise.all(answers)).map(({ status }) => status);
   };
   assert.deepEqual(await statuses(), [451, 401, 451, 401]);
   await accounts.changeAccount(accountId, { grants: ['NEWS'] });
@@ -153,7 +153,7 @@ test('types that a caller may not read are left out, or are told when there is n
   assert.deepEqual(Object.keys(jsonOf(owner.text)), ['news', 'quote', 'earnings']);
 });
 
-test('premium types are counted apart', async () => {
+test('premium types are counted separately', async () => {
   const { accounts } = world.server.tapedeck.services;
   await changeDataset(world, 'NEWS', { weight: 7, access: { level: 'premium' } });
   await accounts.changeAccount(world.accountId, { premiumMessages: 100 });
@@ -161,7 +161,7 @@ test('premium types are counted apart', async () => {
   assert.deepEqual([messages, headers.get('svccloud-premium-messages-used')], [1, '14']);
 });
 
-test('a pushed record is there at once, and digits stay as they are', async () => {
+test('a pushed record is returned immediately, and its digits are unchanged', async () => {
   const { base, secret } = world.server;
   const push = async (exact: string): Promise<void> => {
     const url = `${base}/v1/record/CORE/QUOTE?duplicateKeyHandling=replace&token=${secret}`;
@@ -197,7 +197,7 @@ test('the test environment answers other values, the same in a batch and alone',
   const types = ['quote', 'chart', 'news', 'earnings'];
   const other = (await ask(`/market/batch?symbols=S100,S200&types=${types.join(',')}&`)) as Json;
   assert.deepEqual(Object.keys(other), ['S100', 'S200']);
-  // What has no date, and a small price, may come out as it was.
+  // A small price, or a record without a date, may be unchanged.
   for (const [symbol, type] of [
     ['S200', 'quote'],
     ['S200', 'chart'],
@@ -214,11 +214,11 @@ test('the test environment answers other values, the same in a batch and alone',
 test('every type of the table is served, in its shape', async () => {
   const csv = 'symbol,date,peer\nS100,2024-02-28,X\nS100,2024-02-29,Y\nS100,2024-03-01,Z\n';
   for (const { dataset } of STOCK_TYPES) await loadCore(world, dataset, csv);
-  const known = new Set(['QUOTE', 'NEWS', 'EARNINGS']);
+  const testedDatasets = new Set(['QUOTE', 'NEWS', 'EARNINGS']);
   const [past, today, coming] = ['2024-02-28,X', '2024-02-29,Y', '2024-03-01,Z']
     .map((row) => row.split(','))
     .map(([date, peer]) => ({ symbol: 'S100', date, peer }));
-  for (const type of STOCK_TYPES.filter(({ dataset }) => !known.has(dataset))) {
+  for (const type of STOCK_TYPES.filter(({ dataset }) => !testedDatasets.has(dataset))) {
     const { messages, text } = await askStock(world, `/S100/${type.name}`);
     const newestFirst = [coming, today, past];
     const array = {
@@ -245,22 +245,22 @@ test('every type of the table is served, in its shape', async () => {
     const twice = { rawData: array, viewData, lastUpdate: '2024-02-29' };
     const isOne = type.shape === 'record' || type.shape === 'day';
     const expected = isOne ? coming : isTwice ? twice : whole;
-    // What the file does not have is null.
+    // Missing values of the file are null.
     const withValues = (_: string, value: unknown): unknown => value ?? undefined;
-    const wanted = JSON.parse(JSON.stringify(expected), withValues) as unknown;
-    assert.deepEqual(JSON.parse(text, withValues), wanted, `${type.name}: ${text}`);
+    const expectedValue = JSON.parse(JSON.stringify(expected), withValues) as unknown;
+    assert.deepEqual(JSON.parse(text, withValues), expectedValue, `${type.name}: ${text}`);
     assert.equal(messages, array.length, type.name);
   }
 });
 
-test('docs/reference/stock.md tells of every type, and of no other', () => {
+test('docs/reference/stock.md documents every type, and no other', () => {
   const text = readFileSync(
     join(import.meta.dirname, '..', '..', '..', 'docs', 'reference', 'stock.md'),
     'utf8',
   );
-  const told = [...text.matchAll(/^\| `([a-z-]+)` \| `([A-Z_]+)` \|/gm)].map(
+  const documentedTypes = [...text.matchAll(/^\| `([a-z-]+)` \| `([A-Z_]+)` \|/gm)].map(
     ([, name, dataset]) => `${name} ${dataset}`,
   );
   const there = STOCK_TYPES.map(({ name, dataset }) => `${name} ${dataset}`);
-  assert.deepEqual(told.toSorted(), there.toSorted());
+  assert.deepEqual(documentedTypes.toSorted(), there.toSorted());
 });

@@ -1,4 +1,4 @@
-// A server whose CORE has datasets of the stock door, and an account that is not its owner.
+// A server whose CORE has datasets of the stock endpoints, and an account that is not its owner.
 import assert from 'node:assert/strict';
 import type { Access } from '../../../store/lake/datasets/datasets.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
@@ -53,7 +53,7 @@ export async function openStockWorld(): Promise<StockWorld> {
   return { server, ...reader, [Symbol.asyncDispose]: () => server.close() };
 }
 
-/** The same server as another reader finds it, with weights and rights as they were. */
+/** The same server for another reader, with the initial weights and rights. */
 export async function withNewReader(world: StockWorld): Promise<StockWorld> {
   for (const dataset of Object.keys(TABLES)) {
     await changeDataset(world, dataset, { weight: 1, access: { level: 'open' } });
@@ -70,11 +70,11 @@ async function newReader({
   return { accountId, token };
 }
 
-/** By the operator, and expects success. */
+/** Sends a POST of the operator and expects success. */
 const post = (server: TestServer, path: string, body: string): Promise<void> =>
   sent(server, 'POST', path, body);
 
-/** A dataset of CORE by symbol and date, of weight 1, where there is none of the name yet. */
+/** Creates a dataset of CORE by symbol and date, of weight 1, unless the name exists. */
 export async function loadCore(world: StockWorld, dataset: string, csv: string): Promise<void> {
   const { server } = world;
   if (server.tapedeck.services.lake.directory.dataset('CORE', dataset) !== undefined) return;
@@ -82,7 +82,7 @@ export async function loadCore(world: StockWorld, dataset: string, csv: string):
   await changeDataset(world, dataset, { weight: 1 });
 }
 
-/** Weight and access of a dataset of CORE, by the operator. */
+/** Sets weight and access of a dataset of CORE as the operator. */
 export const changeDataset = (
   { server }: StockWorld,
   dataset: string,

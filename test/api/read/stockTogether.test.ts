@@ -1,5 +1,5 @@
-// Many symbols of a batch, read together: each is answered what it is answered alone, and an answer that is
-// too long to be copied comes whole.
+// Many symbols of a batch, read together: each answer equals the answer of the symbol alone, and an answer
+// that is too long to be copied is complete.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
 import { DuckDbPool } from '../../../store/duckdb/pool.ts';
@@ -13,20 +13,20 @@ afterAll(() => world[Symbol.asyncDispose]());
 
 const SOME = ['S100', 'S101', 'S107', 'NONE', 'S219'];
 
-/** Questions to the processes that read files, while something is asked. */
+/** Counts queries of the processes that read files during `work`. */
 async function questionsOf(work: () => Promise<unknown>): Promise<number> {
   const { body, pages } = DuckDbPool.prototype;
-  let asked = 0;
-  DuckDbPool.prototype.body = function count(...given) {
-    asked += 1;
-    return body.apply(this, given);
+  let questionCount = 0;
+  DuckDbPool.prototype.body = function count(...args) {
+    questionCount += 1;
+    return body.apply(this, args);
   };
-  DuckDbPool.prototype.pages = function count(...given) {
-    asked += 1;
-    return pages.apply(this, given);
+  DuckDbPool.prototype.pages = function count(...args) {
+    questionCount += 1;
+    return pages.apply(this, args);
   };
   await work().finally(() => Object.assign(DuckDbPool.prototype, { body, pages }));
-  return asked;
+  return questionCount;
 }
 
 async function alone(symbol: string, type: string, query: string): Promise<string | undefined> {
@@ -42,7 +42,7 @@ for (const [type, query] of [
   ['news', 'from=2024-02-03&to=2024-02-05&filter=headline'],
   ['earnings', ''],
 ] as const) {
-  test(`${type}?${query} of symbols together is what each of them is answered alone`, async () => {
+  test(`${type}?${query} of symbols together equals their answers alone`, async () => {
     const answers = new Map<string, string>();
     for (const symbol of SOME) {
       const text = await alone(symbol, type, `${query}&cache=false`);
@@ -51,7 +51,7 @@ for (const [type, query] of [
     assert.ok(answers.size > 1, 'several symbols are known');
     const path = `/market/batch?symbols=${SOME.join()}&types=${type}&${query}`;
     const members = [...answers].map(([symbol, text]) => `${JSON.stringify(symbol)}:${text}`);
-    // As it is stored, then as memory takes it in, then from memory.
+    // From the files, then as it is cached, then from memory.
     for (const how of ['&cache=false', '', '', '']) {
       const { status, text } = await askStock(world, path + how);
       assert.equal(status, 200, text);
@@ -60,12 +60,12 @@ for (const [type, query] of [
   });
 }
 
-test('a hundred symbols that nobody asked for are one question to the files', async () => {
+test('a hundred uncached symbols are one query of the files', async () => {
   const path = `/market/batch?symbols=${SYMBOLS.slice(0, 100).join()}&types=quote&cache=false`;
   assert.equal(await questionsOf(() => askStock(world, path)), 1);
 });
 
-test('an answer over a megabyte comes whole, at its price, and as a script', async () => {
+test('an answer over a megabyte is complete, at its price, and also as a script', async () => {
   const csv = SYMBOLS.map((symbol, at) => `${symbol},2024-02-28,${`${at}é`.repeat(5_000)}`);
   await loadCore(world, 'COMPANY', `symbol,date,description\n${csv.join('\n')}\n`);
   const symbols = SYMBOLS.slice(0, 100);
@@ -77,7 +77,7 @@ test('an answer over a megabyte comes whole, at its price, and as a script', asy
   );
   const path = `/market/batch?symbols=${symbols.join()}&types=company`;
   const { headers, messages, text } = await askStock(world, path);
-  // What the file does not have is null.
+  // Missing values of the file are null.
   const withValues = (_: string, value: unknown): unknown => value ?? undefined;
   assert.deepEqual(JSON.parse(text, withValues), expected);
   const length = Buffer.byteLength(text);

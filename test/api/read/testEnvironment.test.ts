@@ -1,4 +1,4 @@
-// The test environment as a developer meets it: same paths, same shapes, other values, no charge.
+// The test environment for a developer: same paths, same shapes, other values, no charge.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
 import { loaded } from '../../base/client.ts';
@@ -40,7 +40,7 @@ const read = async (base: string, token: string): Promise<readonly Bar[]> => {
 
 const letters = (text: string): string => [...text].toSorted().join('');
 
-test('the same shape with other values, the same ones each time', async () => {
+test('the same shape with other values, which are repeatable', async () => {
   const { sandbox = '' } = server.tapedeck;
   const real = await read(server.base, server.publishable);
   const other = await read(sandbox, tokens.publishable);
@@ -57,13 +57,13 @@ test('the same shape with other values, the same ones each time', async () => {
     assert.ok(Number.isInteger(bar.volume));
     assert.notEqual(bar.company, was.company);
     assert.equal(letters(bar.company), letters(was.company));
-    assert.equal(bar.date, was.date, 'and so do the dates by which records are asked');
+    assert.equal(bar.date, was.date, 'and so do the dates that select records');
     assert.notEqual(bar.close, was.close);
     assert.notEqual(bar.volume, was.volume);
   }
 });
 
-test('nothing is charged, and it says that it is deprecated', async () => {
+test('nothing is charged, and the answer is marked as deprecated', async () => {
   const { accountId, sandbox = '', services } = server.tapedeck;
   const before = services.ledger.balance(accountId);
   const answer = await ask(sandbox, '/time-series/PRICES/MSFT?last=5', tokens.publishable);
@@ -78,7 +78,7 @@ test('nothing is charged, and it says that it is deprecated', async () => {
   await services.accounts.changeAccount(accountId, { budget: undefined });
 });
 
-test('tokens of one do not open the other, with the sentence of each', async () => {
+test('tokens of one environment are refused by the other, each with its own sentence', async () => {
   const { sandbox = '' } = server.tapedeck;
   const cases = [
     [server.base, tokens.publishable, /^Test tokens may only be used in the sandbox environment/],

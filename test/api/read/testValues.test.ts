@@ -1,5 +1,5 @@
-// Nothing of production gets into the test environment: no value of a record, whatever is computed of
-// it, no token, no definition; and nothing of the test environment gets into production.
+// Nothing of production gets into the test environment: no value of a record, no result computed from
+// it, no token, no definition. Nothing of the test environment gets into production.
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, test } from 'vitest';
@@ -9,7 +9,7 @@ import { loaded, send } from '../../base/client.ts';
 import { note } from '../../base/notes.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
 
-/** Texts that stand in values and definitions, and nowhere else. */
+/** Texts that only values and definitions include. */
 const MARKS = [
   '987654.321',
   '7654321',
@@ -28,7 +28,7 @@ const MARKS = [
   'Okapi',
 ];
 const DAYS = 12;
-/** A snapshot comes in 5 ms. */
+/** A snapshot arrives within 5 ms. */
 const STREAM_MS = 40;
 
 let server: TestServer;
@@ -69,7 +69,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** A definition of each kind, with marks. */
+/** Creates a definition of each kind, with marks. */
 async function define(): Promise<void> {
   const make = async (method: string, path: string, body: object): Promise<string> => {
     const { status, text } = await send(server, method, path, body);
@@ -99,7 +99,7 @@ async function textOf(path: string, token = tokens.secret): Promise<string> {
   return `${answer.status}\n${headers}\n${body.toString('latin1')}`;
 }
 
-/** A stream has no end: what comes at once. */
+/** The first messages of a stream, because it has no end. */
 async function beginOf({ body }: Response): Promise<Buffer> {
   const reader = body?.getReader();
   const first = await Promise.race([reader?.read(), sleep(STREAM_MS)]);
@@ -107,18 +107,18 @@ async function beginOf({ body }: Response): Promise<Buffer> {
   return Buffer.from(first?.value ?? '');
 }
 
-function assertClean(text: string, told: string): void {
+function assertClean(text: string, context: string): void {
   for (const mark of [...MARKS, ...ours]) {
-    assert.ok(!text.includes(mark), `${told}: ${mark} in ${text.slice(0, 600)}`);
+    assert.ok(!text.includes(mark), `${context}: ${mark} in ${text.slice(0, 600)}`);
   }
 }
 
 const FORMATS = ['json', 'jsonl', 'csv', 'psv', 'text', 'arrow', 'parquet', 'svg'];
 
-test('no value, token or definition stands in an answer of any route', async (t) => {
+test('no answer of any route includes a value, token or definition', async (t) => {
   const names = ['P', 'V', 'E', 'price', 'AAA', 'Axolotl'];
   let answered = 0;
-  let asked = 0;
+  let requestCount = 0;
   for (const { method, path, aliases = [] } of ENDPOINTS) {
     if (method !== 'GET') continue;
     for (const route of [path, ...aliases].flatMap(expandPath)) {
@@ -129,25 +129,25 @@ test('no value, token or definition stands in an answer of any route', async (t)
           .replace(/:(key|subkey|symbol)/, 'AAA')
           .replaceAll(/:\w+/g, name),
       );
-      // Most routes have no place for a name.
+      // Most routes have no name parameter.
       for (const at of new Set(paths)) {
         for (const token of [tokens.secret, tokens.publishable]) {
           const text = await textOf(at, token);
           assertClean(text, at);
-          asked += 1;
+          requestCount += 1;
           if (text.startsWith('200')) answered += 1;
         }
       }
     }
   }
-  note(t, `${asked} requests, ${answered} were answered`);
+  note(t, `${requestCount} requests, ${answered} were answered`);
   assert.ok(answered > 50);
 });
 
-test('no value stands in a read, of whatever door, format, view, published query or memory', async () => {
+test('no read includes a value, at any endpoint, format, view, published query or from memory', async () => {
   for (let time = 0; time < 3; time += 1) {
     const warm = await ask(server.base, '/data/WS/P/AAA?last=5', server.publishable);
-    assert.match(await warm.text(), /987654\.321|Quokka/, 'memory has it');
+    assert.match(await warm.text(), /987654\.321|Quokka/, 'it is cached');
   }
   const doors = [
     '/data/WS/P?limit=100',
@@ -182,10 +182,10 @@ test('no value stands in a read, of whatever door, format, view, published query
     assert.ok(!text.includes(bytes.toString('latin1')), 'nor as a number of eight bytes');
   }
   const again = await ask(server.base, '/data/WS/P/AAA?last=1', server.publishable);
-  assert.match(await again.text(), /Zebrafish Quokka 11/, 'production is as it was');
+  assert.match(await again.text(), /Zebrafish Quokka 11/, 'production is unchanged');
 });
 
-/** Each column is made of values; none may come out as in production. */
+/** Each column is computed from values; no result may equal that of production. */
 const TEXTS = [
   'price AS x',
   'price + 0',
@@ -256,7 +256,7 @@ async function rowsOf(base: string, sql: string, token: string): Promise<Rows | 
   return answer.status === 200 ? (JSON.parse(text) as Rows) : undefined;
 }
 
-test('whatever a query computes is computed of other values', async (t) => {
+test('every query computes from other values', async (t) => {
   let compared = 0;
   for (const sql of [...TEXTS, ...MORE]) {
     const real = await rowsOf(server.base, sql, server.secret);
@@ -266,7 +266,7 @@ test('whatever a query computes is computed of other values', async (t) => {
     assert.equal(other.length, real.length, sql);
     for (const [at, row] of other.entries()) {
       for (const [name, value] of Object.entries(row)) {
-        // What has no value has none in either.
+        // A missing value is missing in both.
         if (value === null) continue;
         assert.notDeepEqual(value, real[at]?.[name], `${sql}: ${name} of row ${at}`);
       }
@@ -277,7 +277,7 @@ test('whatever a query computes is computed of other values', async (t) => {
   assert.ok(compared > 35);
 });
 
-test('what is asked by stays: keys and dates filter, join and come back as they are', async () => {
+test('keys and dates are unchanged: they filter, join and return as they are', async () => {
   const sql =
     "SELECT symbol, date FROM P WHERE symbol = 'AAA' AND date > '2024-01-05' ORDER BY date";
   assert.deepEqual(
@@ -291,7 +291,7 @@ test('what is asked by stays: keys and dates filter, join and come back as they 
   );
 });
 
-test('what production logged and charged does not exist', async () => {
+test('logs and charges of production do not exist', async () => {
   for (const name of ['CALLS', 'LOGS']) {
     assert.match(await textOf(`/data/_SYSTEM/${name}?limit=9`), /^404/);
     const sql = encodeURIComponent(`SELECT * FROM _SYSTEM.${name}`);
@@ -301,7 +301,7 @@ test('what production logged and charged does not exist', async () => {
   assert.match(await textOf(`/sql-query/WS?explain=true&sqlQuery=${explained}`), /^403/);
 });
 
-test('conditions on values tell nothing of the real ones', async () => {
+test('conditions on values reveal nothing of the real ones', async () => {
   const count = async (where: string): Promise<unknown> =>
     (await rowsOf(sandbox, `SELECT count(*) AS n FROM P WHERE ${where}`, tokens.secret))?.[0]?.[
       'n'
@@ -310,11 +310,13 @@ test('conditions on values tell nothing of the real ones', async () => {
   assert.equal(await count("name LIKE 'Zebrafish%'"), 0);
   assert.equal(await count("listed = '2019-07-13'"), 0);
   const [row] = (await rowsOf(sandbox, 'SELECT min(price) AS x FROM P', tokens.secret)) ?? [];
-  const shown = Number(row?.['x']);
-  // Outside of what the files' statistics say of the real ones, it is found all the same.
-  assert.ok(Number(await count(`price BETWEEN ${shown - 0.001} AND ${shown + 0.001}`)) > 0);
-  const found = await textOf(`/data/WS/P?subattribute=price%7C987654.321&limit=5`);
-  assert.match(found, /\[\]$/);
+  const shownPrice = Number(row?.['x']);
+  // It is found although it is outside the range of the real values in the statistics of the files.
+  assert.ok(
+    Number(await count(`price BETWEEN ${shownPrice - 0.001} AND ${shownPrice + 0.001}`)) > 0,
+  );
+  const answerText = await textOf(`/data/WS/P?subattribute=price%7C987654.321&limit=5`);
+  assert.match(answerText, /\[\]$/);
 });
 
 test('it writes nothing, and its named queries are its own', async () => {
@@ -322,7 +324,7 @@ test('it writes nothing, and its named queries are its own', async () => {
   const { database, lake, ledger, pending } = services;
   const tableId = lake.directory.dataset('WS', 'P')?.tableId ?? 0;
   await ledger.flush();
-  const kept = async (): Promise<object> => ({
+  const readStoredRows = async (): Promise<object> => ({
     journal: await database.selectFrom('journal').selectAll().execute(),
     usage: await database.selectFrom('usage').selectAll().execute(),
     cursors: await database.selectFrom('query_cursor').selectAll().execute(),
@@ -331,22 +333,22 @@ test('it writes nothing, and its named queries are its own', async () => {
     pending: pending.pendingRows(tableId).length,
     snapshot: lake.snapshot,
   });
-  const before = await kept();
+  const before = await readStoredRows();
   const first = await textOf('/data/WS/P?queryId=own&limit=100');
   assert.ok((first.match(/"symbol"/g)?.length ?? 0) > 20);
   const second = await textOf('/data/WS/P?queryId=own&limit=100');
   assert.ok(
     (second.match(/"symbol"/g)?.length ?? 0) <= 1,
-    'only what is no file yet is told again',
+    'only records that are in no file yet are repeated',
   );
   await textOf('/data/WS/P?limit=100');
   await ledger.flush();
-  assert.deepEqual(await kept(), before);
+  assert.deepEqual(await readStoredRows(), before);
   const real = await ask(server.base, '/data/WS/P?queryId=own&limit=100', server.publishable);
-  assert.ok(((await real.json()) as object[]).length > 20, 'production begins at its beginning');
+  assert.ok(((await real.json()) as object[]).length > 20, 'production starts at its beginning');
 });
 
-test('another server scrambles otherwise: the seed is its own', async () => {
+test('another server scrambles values differently: it has its own seed', async () => {
   await using another = await startServer({ settings: { TAPEDECK_SANDBOX_PORT: '0' } });
   const csv = Array.from({ length: 20 }, (_, at) => `K${at},${100_000 + at}`).join('\n');
   const read = async (from: TestServer): Promise<string> => {

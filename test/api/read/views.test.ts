@@ -1,8 +1,8 @@
-// What of views no transcript can show: answers that a caller has already.
+// Cases of views beyond transcripts: answers that a caller has already.
 import assert from 'node:assert/strict';
 import { test } from '../../base/fixtures.ts';
 
-test('an answer over views in views is another one when an inner view is', async ({ server }) => {
+test('an answer over nested views changes with an inner view', async ({ server }) => {
   const post = async (path: string, body: string): Promise<void> => {
     const headers = { authorization: `Bearer ${server.secret}` };
     const answer = await fetch(`${server.base}/v1${path}`, { method: 'POST', headers, body });

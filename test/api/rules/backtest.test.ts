@@ -1,9 +1,9 @@
-// A rule over history fires where its conditions held then, by what was known then, and is paid as its bars.
+// A backtested rule fires where its conditions were true, by data as of that time, at the price of its bars.
 import assert from 'node:assert/strict';
 import { expect, test } from 'vitest';
 import { openRuleServer } from './ruleServer.ts';
 
-interface Told {
+interface BacktestAnswer {
   readonly instants: number;
   readonly alerts: number;
   readonly messages: number;
@@ -21,7 +21,7 @@ const minutes = CLOSES.map((close, at) => {
 });
 const CSV = `symbol,date,minute,open,high,low,close,volume\n${minutes.join('\n')}\n`;
 
-test('minutes: each at its end, and no bar before it was there', async () => {
+test('minutes: each at its end, and no bar before its time', async () => {
   await using rules = await openRuleServer();
   const url = `${rules.server.base}/v1/data/CORE/INTRADAY_PRICES?wait=true&token=${rules.server.secret}`;
   const loaded = await fetch(url, { method: 'POST', body: CSV });
@@ -41,16 +41,16 @@ test('minutes: each at its end, and no bar before it was there', async () => {
   };
   const { status, text } = await rules.post('/rules/backtest', body);
   assert.equal(status, 200, text);
-  const told = JSON.parse(text) as Told;
+  const answer = JSON.parse(text) as BacktestAnswer;
   // At the end of minutes 2, 4 and 7; those between are within 120 s of the one before.
   const fired = [2, 4, 6].map((at) => ({
     timestamp: OPEN_MS + (at + 1) * 60_000,
     event: 'AAA',
     data: { latestPrice: CLOSES[at] },
   }));
-  assert.deepEqual(told.firings, fired);
-  expect(told).toMatchObject({ step: 'minute', instants: 8, alerts: 3, messages: 303 });
-  expect(told.conditions).toEqual([
+  assert.deepEqual(answer.firings, fired);
+  expect(answer).toMatchObject({ step: 'minute', instants: 8, alerts: 3, messages: 303 });
+  expect(answer.conditions).toEqual([
     {
       condition: ['latestPrice', '>', 12],
       held: 5,
@@ -62,7 +62,7 @@ test('minutes: each at its end, and no bar before it was there', async () => {
   ]);
   const usage = (await rules.get('/account/usage/messages')) as { keyUsage: object };
   expect(usage.keyUsage).toEqual({ BACKTEST: 8 });
-  assert.deepEqual(await rules.get('/rules'), [], 'nothing was made');
+  assert.deepEqual(await rules.get('/rules'), [], 'nothing was created');
 });
 
 test('days: at their closes', async () => {
@@ -75,8 +75,8 @@ test('days: at their closes', async () => {
     conditions: [['changePercent', '>=', 0.1]],
   };
   const { text } = await rules.post('/rules/backtest', body);
-  const told = JSON.parse(text) as Told;
-  expect(told.firings).toEqual([
+  const answer = JSON.parse(text) as BacktestAnswer;
+  expect(answer.firings).toEqual([
     {
       timestamp: Date.parse('2024-02-28T21:00:00Z'),
       event: 'AAA',

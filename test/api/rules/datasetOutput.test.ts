@@ -1,4 +1,4 @@
-// Alerts that become records: stored once each, by the rights of the token, and never in a circle.
+// Alerts that become records: stored once each, with the rights of the token, and never in a loop.
 import assert from 'node:assert/strict';
 import { expect, test } from 'vitest';
 import { READ_ALL } from '../../../store/accounts/tokens.ts';
@@ -16,7 +16,7 @@ const rule = (dataset: string, more: object = {}): object => ({
 
 const records = (rules: RuleServer, path: string): Promise<unknown> => rules.get(path);
 
-test('each alert is a record of the dataset, made with the rule', async () => {
+test('each alert is a record of the dataset, which is created with the rule', async () => {
   await using rules = await openRuleServer();
   const id = await rules.create(rule('ALERTS', { additionalKeys: ['changePercent'] }));
   rules.trade('AAA', 12.5);
@@ -25,9 +25,9 @@ test('each alert is a record of the dataset, made with the rule', async () => {
   rules.clock.nowMs += 60_000;
   rules.trade('AAA', 13);
   await rules.settled();
-  const found = (await records(rules, '/data/WS/ALERTS/AAA?last=5')) as readonly object[];
-  assert.equal(found.length, 2);
-  expect(found[1]).toMatchObject({
+  const alertRecords = (await records(rules, '/data/WS/ALERTS/AAA?last=5')) as readonly object[];
+  assert.equal(alertRecords.length, 2);
+  expect(alertRecords[1]).toMatchObject({
     symbol: 'AAA',
     ruleId: id,
     ruleName: 'above twelve',
@@ -43,20 +43,20 @@ test('each alert is a record of the dataset, made with the rule', async () => {
   }[];
   expect(alerts.map(({ state }) => state)).toEqual(['delivered', 'delivered']);
   expect(new Set(alerts.map((one) => one.alertId))).toEqual(
-    new Set(found.map((one) => new Map(Object.entries(one)).get('alertId'))),
+    new Set(alertRecords.map((one) => new Map(Object.entries(one)).get('alertId'))),
   );
-  // Sent again it is the same record.
+  // A redelivery is the same record.
   const { services } = rules.server.tapedeck;
   const again = await rules.post('/rules/redeliver', { alertId: alerts[0]?.alertId });
   assert.equal(again.status, 200, again.text);
   await rules.settled();
   await services.alertDeliveries.deliverDue();
   assert.equal(((await records(rules, '/data/WS/ALERTS/AAA?last=5')) as object[]).length, 2);
-  const asked = encodeURIComponent("SELECT ruleName FROM ALERTS WHERE symbol = 'AAA'");
-  assert.equal(((await rules.get(`/sql-query/WS?sqlQuery=${asked}`)) as object[]).length, 2);
+  const sqlQuery = encodeURIComponent("SELECT ruleName FROM ALERTS WHERE symbol = 'AAA'");
+  assert.equal(((await rules.get(`/sql-query/WS?sqlQuery=${sqlQuery}`)) as object[]).length, 2);
 });
 
-test('what is no place for alerts is refused, and nothing is made', async () => {
+test('an unsuitable dataset for alerts is refused, and nothing is created', async () => {
   await using rules = await openRuleServer();
   const refused = async (dataset: string, more: object = {}): Promise<string> => {
     const { status, text } = await rules.post('/rules/create', rule(dataset, more));
@@ -72,7 +72,7 @@ test('what is no place for alerts is refused, and nothing is made', async () => 
   assert.deepEqual(await rules.get('/rules'), []);
 });
 
-test('a rule that would wake itself is refused, alone and by others', async () => {
+test('a rule that would trigger itself, directly or through others, is refused', async () => {
   await using rules = await openRuleServer();
   await rules.create(rule('FIRST'));
   rules.trade('AAA', 12.5);
@@ -86,8 +86,8 @@ test('a rule that would wake itself is refused, alone and by others', async () =
   const own = await rules.post('/rules/create', reading('FIRST', 'FIRST'));
   assert.equal(own.status, 400);
   assert.match(own.text, /it would fire for ever/);
-  const made = await rules.post('/rules/create', reading('SECOND', 'FIRST'));
-  assert.equal(made.status, 200, made.text);
+  const creation = await rules.post('/rules/create', reading('SECOND', 'FIRST'));
+  assert.equal(creation.status, 200, creation.text);
   const { services } = rules.server.tapedeck;
   for (let turn = 0; turn < 50; turn += 1) {
     await rules.settled();
@@ -106,13 +106,13 @@ test('a token without the right does not write, neither now nor later', async ()
   const { text, tokenId } = await accounts.createToken(accountId, 'secret', {});
   const url = `${rules.server.base}/v1/rules/create?token=${text}`;
   const answer = await fetch(url, { method: 'POST', body: JSON.stringify(rule('ALERTS')) });
-  const given = await answer.text();
-  assert.equal(answer.status, 200, given);
+  const answerText = await answer.text();
+  assert.equal(answer.status, 200, answerText);
   await rules.settled();
   await accounts.changeToken(accountId, tokenId, { grants: READ_ALL });
   rules.trade('AAA', 12.5);
   await rules.settled();
-  const { id } = JSON.parse(given) as { id: string };
+  const { id } = JSON.parse(answerText) as { id: string };
   const [alert] = (await rules.get(`/rules/alerts/${id}`)) as readonly object[];
   expect(alert).toMatchObject({ state: 'dead', outcome: expect.stringMatching(/^not stored: /) });
   assert.deepEqual(await rules.get('/data/WS/ALERTS'), []);
@@ -137,21 +137,21 @@ async function statesOf(rules: RuleServer, id: string): Promise<readonly string[
   return alerts.map(({ outcome, state }) => `${state}: ${outcome}`);
 }
 
-test('one that may have a record twice is no place for alerts', async () => {
+test('a dataset that may have duplicate records is refused for alerts', async () => {
   await using rules = await openRuleServer();
   const dataset = {
     columnMapping: MAPPING,
     uniqueIndex: false,
     schema: { properties: PROPERTIES },
   };
-  const made = await send(rules.server, 'POST', '/datasets/WS/TWICE', { dataset });
-  assert.equal(made.status, 200, made.text);
+  const creation = await send(rules.server, 'POST', '/datasets/WS/TWICE', { dataset });
+  assert.equal(creation.status, 200, creation.text);
   const { status, text } = await rules.post('/rules/create', rule('TWICE'));
   assert.equal(status, 400, text);
   assert.match(text, /another unique index/);
 });
 
-test('what is put into quarantine, or comes after the dataset is gone, is a dead letter', async () => {
+test('an alert that is quarantined, or arrives after the dataset was deleted, is a dead letter', async () => {
   await using rules = await openRuleServer();
   const dataset = {
     columnMapping: MAPPING,
@@ -167,21 +167,21 @@ test('what is put into quarantine, or comes after the dataset is gone, is a dead
       },
     ],
   };
-  const made = await send(rules.server, 'POST', '/datasets/WS/STRICT', { dataset });
-  assert.equal(made.status, 200, made.text);
+  const creation = await send(rules.server, 'POST', '/datasets/WS/STRICT', { dataset });
+  assert.equal(creation.status, 200, creation.text);
   const strict = await rules.create(rule('STRICT'));
-  const gone = await rules.create(rule('GONE'));
+  const orphanRuleId = await rules.create(rule('GONE'));
   assert.equal((await send(rules.server, 'DELETE', '/datasets/WS/GONE')).status, 200);
   rules.trade('AAA', 12.5);
   await rules.settled();
   expect(await statesOf(rules, strict)).toEqual(['dead: not stored: it is in quarantine']);
-  expect(await statesOf(rules, gone)).toEqual([
+  expect(await statesOf(rules, orphanRuleId)).toEqual([
     'dead: not stored: WS.GONE does not exist any more',
   ]);
   assert.equal((await send(rules.server, 'GET', '/data/WS/GONE')).status, 404);
 });
 
-test('a bare name is that of the workspace that was the first one then', async () => {
+test('a bare name belongs to the workspace that was the first one at that time', async () => {
   await using rules = await openRuleServer();
   const { accounts } = rules.server.tapedeck.services;
   await send(rules.server, 'POST', '/workspaces', { name: 'WS2' });

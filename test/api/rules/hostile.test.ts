@@ -1,4 +1,4 @@
-// Rules of people who want what they did not pay for, or more than a server can do.
+// Rules of callers who try to get unpaid data, or to overload a server.
 import assert from 'node:assert/strict';
 import { expect, test } from 'vitest';
 import { send } from '../../base/client.ts';
@@ -13,7 +13,7 @@ const rule = (more: object): object => ({
   ...more,
 });
 
-test('what was not paid is not told: neither why a rule passes nor what a refused alert has', async () => {
+test('unpaid data is not revealed: neither the reason for a pass nor a refused alert', async () => {
   await using rules = await openRuleServer();
   const id = await rules.create(rule({}));
   const { accounts } = rules.server.tapedeck.services;
@@ -22,7 +22,7 @@ test('what was not paid is not told: neither why a rule passes nor what a refuse
   const paid = await why();
   assert.equal(paid.status, 200, paid.text);
   assert.match(paid.text, /"latestPrice":11/);
-  // One for the alert when the rule was made, one for the reasons.
+  // One for the alert when the rule was created, one for the reasons.
   await accounts.changeAccount(rules.server.tapedeck.accountId, { payAsYouGo: false });
   rules.clock.nowMs += 5_000;
   rules.trade('AAA', 123.25);
@@ -32,7 +32,7 @@ test('what was not paid is not told: neither why a rule passes nor what a refuse
   assert.doesNotMatch(JSON.stringify(alerts), /123\.25/);
 });
 
-test('names of no value, also those that every object has', async () => {
+test('names without a value, also those that every object has', async () => {
   await using rules = await openRuleServer();
   const names = ['constructor', '__proto__', 'toString', 'WS', 'a:b', 'CORE:STOCK:AAA:constructor'];
   const dataset = 'CORE:HISTORICAL_PRICES:AAA';
@@ -60,10 +60,10 @@ test('names of no value, also those that every object has', async () => {
     const { status, text } = await rules.post('/rules/create', rule(more));
     assert.equal(status, 400, `${JSON.stringify(more).slice(0, 80)}: ${text}`);
   }
-  assert.deepEqual(await rules.get('/rules'), [], 'nothing was half made');
+  assert.deepEqual(await rules.get('/rules'), [], 'nothing was created partly');
 });
 
-test('an account can not make the server run or read more than so much for each change', async () => {
+test('the runs and reads of an account for each change are bounded', async () => {
   await using rules = await openRuleServer();
   for (let at = 0; at < 100; at += 1) await rules.create(rule({ ruleSet: 'ANYEVENT' }));
   const more = await rules.post('/rules/create', rule({ ruleSet: 'ANYEVENT' }));
@@ -88,8 +88,8 @@ test('a token that loses a dataset loses the rules that read it', async () => {
   const accountId = await services.accounts.createAccount('other', 'scale');
   const tokens = await services.accounts.tokens(accountId);
   const token = tokens.find(({ kind, test: isTest }) => kind === 'secret' && !isTest)?.text ?? '';
-  const made = await services.accounts.createToken(accountId, 'secret', {});
-  const secret = token === '' ? made.text : token;
+  const createdToken = await services.accounts.createToken(accountId, 'secret', {});
+  const secret = token === '' ? createdToken.text : token;
   const body = rule({
     ruleSet: undefined,
     index: ['CORE:HISTORICAL_PRICES:AAA:close'],
@@ -122,8 +122,8 @@ test('a token that loses a dataset loses the rules that read it', async () => {
   rules.clock.nowMs += 10_000;
   assert.equal((await fetch(load, { method: 'POST', body: bar(99) })).status, 200);
   await rules.settled();
-  assert.equal(receiver.heard.length, 1, 'nothing more is told');
-  const known = services.rules.find(id);
-  assert.equal(known?.isActive, false);
-  assert.notEqual(known?.note, '');
+  assert.equal(receiver.heard.length, 1, 'no more alerts are sent');
+  const storedRule = services.rules.find(id);
+  assert.equal(storedRule?.isActive, false);
+  assert.notEqual(storedRule?.note, '');
 });

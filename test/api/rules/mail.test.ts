@@ -33,12 +33,12 @@ const rule = (to: string, more: object = {}): object => ({
   ],
 });
 
-test('a subject names values of the alert, in one line', () => {
+test('a subject includes values of the alert, in one line', () => {
   const alert = { symbol: '', values_json: '{"latestPrice":12.5}' } as Alert;
   const index = ['CORE:STOCK:AAA:latestPrice'];
   const output = { members: { subject: '{{event}} at\n{{latestPrice}}, {{nothing}}' } };
-  const told = { name: 'above', body: { index, output } } as unknown as Rule;
-  assert.equal(subjectLine(told, alert), 'AAA at 12.5, {{nothing}}');
+  const sampleRule = { name: 'above', body: { index, output } } as unknown as Rule;
+  assert.equal(subjectLine(sampleRule, alert), 'AAA at 12.5, {{nothing}}');
 });
 
 describe.skipIf(server === undefined)('mail', () => {
@@ -47,7 +47,7 @@ describe.skipIf(server === undefined)('mail', () => {
     TAPEDECK_MAIL_FROM: 'alerts@example.com',
   };
 
-  test('tells what the owner wrote, with the values in their places', async () => {
+  test('sends the text of the owner, with the values in their places', async () => {
     await using rules = await openRuleServer(settings);
     const message = 'Grüße: {{event}} is at {{{ latestPrice }}}, {{nothing}} is not known.';
     const id = await rules.create(rule('me@example.com', { subject: 'AAA ↑', message }));
@@ -64,7 +64,7 @@ describe.skipIf(server === undefined)('mail', () => {
     expect(await rules.get(`/rules/alerts/${id}`)).toMatchObject([{ state: 'delivered' }]);
   });
 
-  test('a mail server that refuses makes a dead letter, or is asked again', async () => {
+  test('a refusal of the mail server makes a dead letter, or is retried', async () => {
     await using rules = await openRuleServer(settings);
     const refused = await rules.create(rule('no@example.com'));
     const later = await rules.create(rule('later@example.com'));
@@ -83,7 +83,7 @@ describe.skipIf(server === undefined)('mail', () => {
     ]);
   });
 
-  test('no address and no subject makes another header', async () => {
+  test('no address and no subject adds another header', async () => {
     await using rules = await openRuleServer(settings);
     const wrong: readonly [string, object][] = [
       ['me@example.com, you@example.com', {}],

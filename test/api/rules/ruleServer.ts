@@ -1,4 +1,4 @@
-// A server with a few days of two symbols, a clock to be set, ticks by hand, and a receiver of alerts.
+// A server with a few days of two symbols, a settable clock, manual ticks, and a receiver of alerts.
 import assert from 'node:assert/strict';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -21,7 +21,7 @@ export interface RuleServer extends AsyncDisposable {
   create(rule: object): Promise<string>;
   post(path: string, body: object): Promise<{ readonly status: number; readonly text: string }>;
   get(path: string): Promise<unknown>;
-  /** All that fired is recorded, and all that waits was tried. */
+  /** Resolves once all alerts are recorded, and all waiting deliveries were tried. */
   settled(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-// Rules as clients of the original make them: fired by ticks, charged, delivered, counted.
+// Rules as clients of the original create them: fired by ticks, charged, delivered, counted.
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -17,7 +17,7 @@ const rule = (url: string, more: object = {}): object => ({
   ...more,
 });
 
-test('a rule fires when its conditions hold, at most once per frequency', async () => {
+test('a rule fires when its conditions are true, at most once per frequency', async () => {
   await using receiver = await openReceiver();
   await using rules = await openRuleServer();
   const { status, text } = await rules.post(
@@ -77,9 +77,9 @@ test('each alert has an id and a signature that the receiver checks', async () =
   assert.equal(first?.headers['webhook-id'], second?.headers['webhook-id']);
   assert.equal(first?.body, second?.body);
   for (const { body, headers } of receiver.heard) {
-    const said = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;
+    const signedText = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;
     const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
-    const signed = createHmac('sha256', key).update(said).digest('base64');
+    const signed = createHmac('sha256', key).update(signedText).digest('base64');
     assert.equal(headers['webhook-signature'], `v1,${signed}`);
   }
   const [alert] = (await rules.get(`/rules/alerts/${id}`)) as { alertId: string }[];
@@ -91,7 +91,7 @@ test('each alert has an id and a signature that the receiver checks', async () =
   ]);
 });
 
-test('a restart fires nothing that was told already, and keeps the cool-down', async () => {
+test('a restart repeats no alert that was sent, and keeps the cool-down', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'tapedeck-rules-'));
   try {
     await using receiver = await openReceiver();
@@ -102,7 +102,7 @@ test('a restart fires nothing that was told already, and keeps the cool-down', a
       id = await rules.create(rule(receiver.url, { conditions }));
       await rules.settled();
     }
-    assert.equal(receiver.heard.length, 1, 'it holds as it is made');
+    assert.equal(receiver.heard.length, 1, 'it is true at creation');
     await using rules = await openRuleServer({}, folder);
     rules.clock.nowMs += 3_600_000;
     await rules.settled();
@@ -144,7 +144,7 @@ test('without messages left an alert is recorded, and neither sent nor charged',
   expect(usage.keyUsage).toEqual({ ALERT_WEBHOOK: 202 });
 });
 
-test('a rule for every symbol, by the time of day, where it begins to hold', async () => {
+test('a rule for every symbol, by the time of day, fires when it becomes true', async () => {
   await using rules = await openRuleServer();
   const id = await rules.create({
     ruleSet: 'ANYEVENT',
@@ -162,7 +162,7 @@ test('a rule for every symbol, by the time of day, where it begins to hold', asy
       },
     ],
   });
-  // The first trade of a symbol is read for before it is looked at.
+  // The values of a symbol are loaded before its first trade is evaluated.
   for (const symbol of ['AAA', 'BBB']) rules.trade(symbol, 1.9);
   await rules.settled();
   const prices = [
@@ -187,7 +187,7 @@ test('a rule for every symbol, by the time of day, where it begins to hold', asy
   );
 });
 
-test('a shadow records its alerts, sends none, and costs what its values cost', async () => {
+test('a shadow rule records its alerts, sends none, and costs as much as its values', async () => {
   await using receiver = await openReceiver();
   await using rules = await openRuleServer();
   const id = await rules.create(rule(receiver.url, { shadow: true }));
@@ -199,7 +199,7 @@ test('a shadow records its alerts, sends none, and costs what its values cost', 
   expect(await rules.get(`/rules/info/${id}`)).toMatchObject([{ sent: 0 }]);
 });
 
-test('an alert that its receiver refuses is not counted as sent', async () => {
+test('an alert that is refused by its receiver is not counted as sent', async () => {
   await using receiver = await openReceiver();
   await using rules = await openRuleServer();
   const id = await rules.create(rule(receiver.url));
@@ -232,7 +232,7 @@ test('a slow receiver delays nobody else', async () => {
   await running.settled();
   while (quick.heard.length === 0 && performance.now() - beganMs < 10_000) await sleep(10);
   assert.ok(performance.now() - beganMs < 2_000, 'its alert waited for another receiver');
-  assert.equal(slow.heard.length, 4, 'a receiver has a share of the places');
+  assert.equal(slow.heard.length, 4, 'a receiver has a share of the slots');
   await alertDeliveries.stop();
   await slowRound;
 });
@@ -243,7 +243,7 @@ test('reads of rules answer while changes keep arriving', async () => {
     rule('logs', { ruleSet: 'ANYEVENT', outputs: [{ frequency: 60, method: 'logs' }] }),
   );
   const { rules: running } = rules.server.tapedeck.services;
-  // Each turn of the loop has symbols that were not read yet, as on a busy market.
+  // Each turn of the loop has symbols that were not loaded yet, as on a busy market.
   let symbols = 0;
   const timer = setInterval(() => {
     for (let at = 0; at < 10; at += 1) running.changed(`NEW${(symbols += 1)}`);

@@ -1,4 +1,4 @@
-// A rule over data of another account reveals nothing below its price: it runs at changes alone, nothing
+// A rule over data of another account reveals nothing below its price: it runs only at changes, no output
 // shows a pass that was not charged, and a rule that could not pay is paused before it runs.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
@@ -41,7 +41,7 @@ interface RuleView {
   readonly note?: string;
 }
 
-/** Everything that a tenant can see of its rules, but for the times of its requests. */
+/** Everything that a tenant can see of its rules, except the times of its requests. */
 async function seen({ ask }: Tenant, id: string): Promise<string> {
   const answers = [];
   for (const path of [
@@ -71,7 +71,7 @@ const body = (above: number, more: object = {}): object => ({
   ...more,
 });
 
-test('bisection by edits reads nothing for nothing', async () => {
+test('bisection by edits reveals no unpaid value', async () => {
   await using rules = await openRuleServer();
   const tenant = await makeTenant(rules);
   const { id } = (await tenant.ask('POST', '/rules/create', body(1e9))) as { id: string };
@@ -85,7 +85,7 @@ test('bisection by edits reads nothing for nothing', async () => {
     await rules.settled();
     views.push(await seen(tenant, id));
   }
-  // Whether the price is above or below: every view is the same.
+  // Every view is the same, with the price above or below.
   assert.equal(new Set(views).size, 1, views.join('\n'));
   const used = rules.server.tapedeck.services.ledger.balance(tenant.accountId).used;
   assert.equal(used, 0);
@@ -103,7 +103,7 @@ test('a pass within the cool-down changes nothing that is visible', async () => 
     await rules.settled();
     const [first] = (await tenant.ask('GET', `/rules/info/${id}`)) as RuleView[];
     assert.deepEqual([first?.ran, first?.passed, first?.sent], [1, 1, 1]);
-    // Under the cool-down it is edited to ask something else, and a value changes.
+    // During the cool-down the rule is edited to another condition, and a value changes.
     await tenant.ask('POST', '/rules/create', { ...body(30), id });
     await rules.settled();
     rules.clock.nowMs += 1_000;
@@ -114,7 +114,7 @@ test('a pass within the cool-down changes nothing that is visible', async () => 
   assert.equal(views[0], views[1]);
 });
 
-test('a rule that could not pay is paused with its reason, whatever the price', async () => {
+test('a rule that could not pay is paused with its reason, at any price', async () => {
   await using rules = await openRuleServer();
   const tenant = await makeTenant(rules, 0);
   for (const above of [1, 1e9]) {
@@ -130,7 +130,7 @@ test('a rule that could not pay is paused with its reason, whatever the price', 
   }
 });
 
-test('over its own data a rule runs when it is made, as before', async () => {
+test('a rule over data of its own account runs at creation, as before', async () => {
   await using rules = await openRuleServer();
   const id = await rules.create(body(1));
   await rules.settled();

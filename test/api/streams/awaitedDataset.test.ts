@@ -1,5 +1,5 @@
 // Streams that are opened before their dataset exists, or after it was deleted, send its first records: no
-// reader reconnects because a file was loaded.
+// client has to reconnect after a load.
 import assert from 'node:assert/strict';
 import { expect, test } from 'vitest';
 import { send } from '../../base/client.ts';
@@ -42,7 +42,7 @@ test.each(STREAMS)('%s sends the first records of %s, each once', async (...row)
   const one = await openStream(server, `/${name}?symbols=${first.symbol}&nosnapshot=true`);
   const other = await openStream(server, `/${name}?symbols=ZZZ`);
   await write(server, dataset, first);
-  // Another reader is there before those that wait are asked for.
+  // Another reader is connected before the waiting streams are checked.
   const late = await openStream(server, `/${name}`);
   await write(server, dataset, second);
   await until(() => all.messages().length >= 2 && one.messages().length >= 2);
@@ -57,7 +57,7 @@ test.each(STREAMS)('%s sends the first records of %s, each once', async (...row)
   expect(Number(keyUsage[name.toUpperCase()]), usage.text).toBe(5);
 });
 
-test('a dataset that is deleted and created again goes on in the same stream', async () => {
+test('a dataset that is deleted and created again continues in the same stream', async () => {
   await using server = await startServer({});
   await write(server, 'CRYPTO_EVENTS', EVENT);
   const stream = await openStream(server, '/cryptoEvents');
@@ -69,7 +69,7 @@ test('a dataset that is deleted and created again goes on in the same stream', a
     await until(() => stream.messages().at(-1)?.['reason'] === reason);
   }
   expect(stream.messages().map(({ reason }) => reason)).toEqual(['trade', 'cancel']);
-  // Of a stream with an interval, the newest record of a symbol.
+  // A stream with an interval sends the latest record of a symbol.
   const { status } = await send(server, 'POST', '/record/CORE/FX_RATES', [
     { symbol: 'USDCAD', date: '2024-02-01', rate: 1.31 },
     { symbol: 'USDCAD', date: '2024-02-02', rate: 1.32 },
@@ -81,7 +81,7 @@ test('a dataset that is deleted and created again goes on in the same stream', a
   await everyMinute.close();
 });
 
-test('other accounts receive what is created for them, and are disconnected of what is not', async () => {
+test('other accounts receive datasets that are shared with them, and are cut off from others', async () => {
   await using server = await startServer({});
   const { accounts } = server.tapedeck.services;
   const accountId = await accounts.createAccount('guest', 'scale');
@@ -120,7 +120,7 @@ test('other accounts receive what is created for them, and are disconnected of w
   for (const stream of [last, owner]) await stream.close();
 });
 
-test('quotes take in the days that are loaded after the stream was opened', async () => {
+test('quotes include days that are loaded after the stream was opened', async () => {
   await using server = await startServer({ seams: { clock: () => NOW_MS } });
   const stream = await openStream(server, '/stocksUS?symbols=AAA');
   const trade = { symbol: 'AAA', size: 100, price: 11, tradeId: '1' };

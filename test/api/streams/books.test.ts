@@ -1,4 +1,4 @@
-// Prices of books that are pushed into CORE: shown, told by events, corrected, and there after a start.
+// Prices of books that are pushed into CORE: returned, sent as events, corrected, and kept across a start.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -39,7 +39,7 @@ interface Side {
   readonly size: number;
 }
 
-/** Prices and sizes of both sides, and the best offers. */
+/** Prices and sizes of both sides, and the best prices. */
 async function bookOf(server: TestServer): Promise<readonly unknown[]> {
   const of = "symbols=O'B";
   const books = (await read(server, `/deep/book?${of}`)) as Readonly<
@@ -51,11 +51,11 @@ async function bookOf(server: TestServer): Promise<readonly unknown[]> {
   return [pairs(bids), pairs(asks), top?.['bidPrice'], top?.['askPrice']];
 }
 
-const standing = async (server: TestServer, wanted: readonly unknown[]): Promise<void> => {
-  let found: readonly unknown[] = [];
+const waitForBook = async (server: TestServer, expected: readonly unknown[]): Promise<void> => {
+  let received: readonly unknown[] = [];
   const isSo = async (): Promise<boolean> =>
-    JSON.stringify((found = await bookOf(server))) === JSON.stringify(wanted);
-  await until(isSo).catch(() => expect(JSON.stringify(found)).toBe(JSON.stringify(wanted)));
+    JSON.stringify((received = await bookOf(server))) === JSON.stringify(expected);
+  await until(isSo).catch(() => expect(JSON.stringify(received)).toBe(JSON.stringify(expected)));
 };
 
 const BIDS = [
@@ -77,13 +77,13 @@ test('a book of pushes, late, deleted, of another day, and after a start', async
         level(-90_000, 'bid', 1, 1, { isPart: false }),
         level(-100, 'bid', 10, 5),
       ]);
-      await standing(server, [[[10, 5]], [], 10, 0]);
+      await waitForBook(server, [[[10, 5]], [], 10, 0]);
       const stream = await openStream(server, "/book?symbols=O'B&nosnapshot=true");
       await push(server, 'BOOK', [
         level(-90, 'BID', 11, 6, { isPart: true }),
         level(-90, 'ask', 12, 7, { isPart: false }),
       ]);
-      await standing(server, [
+      await waitForBook(server, [
         [
           [11, 6],
           [10, 5],
@@ -95,23 +95,23 @@ test('a book of pushes, late, deleted, of another day, and after a start', async
       await until(() => stream.messages().length > 0);
       expect(stream.messages().length).toBe(1);
       await stream.close();
-      // An offer that is older than the book is not the best; a newer one is.
+      // A quote that is older than the book is not the best; a newer one is.
       await push(server, 'QUOTES', [
         { symbol: "O'B", time: at(-95), sequence: '1', bidPrice: 3, askPrice: 4 },
       ]);
       await push(server, 'BOOK', [level(-80, 'bid', 11, 0), level(-85, 'ask', 13, 1)]);
       await push(server, 'BOOK', [level(-89, 'bid', 9, 2)]);
-      await standing(server, [BIDS, ASKS, 10, 12]);
+      await waitForBook(server, [BIDS, ASKS, 10, 12]);
       await push(server, 'QUOTES', [
         { symbol: "O'B", time: at(-70), sequence: '2', bidPrice: 10.5, askPrice: 11.5 },
       ]);
-      await standing(server, [BIDS, ASKS, 10.5, 11.5]);
+      await waitForBook(server, [BIDS, ASKS, 10.5, 11.5]);
       const answer = await send(server, 'DELETE', "/data/CORE/BOOK/O'B/2");
       expect(answer.status, answer.text).toBe(200);
-      await standing(server, [BIDS.slice(1), ASKS, 10.5, 11.5]);
+      await waitForBook(server, [BIDS.slice(1), ASKS, 10.5, 11.5]);
     }
     await using again = await startServer({ folder, seams });
-    await standing(again, [BIDS.slice(1), ASKS, 10.5, 11.5]);
+    await waitForBook(again, [BIDS.slice(1), ASKS, 10.5, 11.5]);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

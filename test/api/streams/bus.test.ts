@@ -1,5 +1,5 @@
-// Whoever reads with ids goes on where it was, at a server that is another one by now: what streams told is
-// kept by NATS.
+// A client that reads with ids resumes at its position, also at another server: NATS stores the messages
+// of streams.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ interface Scene extends AsyncDisposable {
 async function scene(): Promise<Scene> {
   const stack = new AsyncDisposableStack();
   const nats = await startNats();
-  if (nats === undefined) throw new Error('NATS is not here');
+  if (nats === undefined) throw new Error('NATS is not installed');
   stack.use(nats);
   const folder = await mkdtemp(join(tmpdir(), 'tapedeck-bus-'));
   stack.defer(() => rm(folder, { recursive: true, force: true }));
@@ -31,7 +31,7 @@ async function scene(): Promise<Scene> {
   return { nats, start, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
-async function made(server: TestServer): Promise<void> {
+async function createDataset(server: TestServer): Promise<void> {
   const answer = await send(server, 'POST', '/datasets/WS', { dataset: DATED });
   expect(answer.status, answer.text).toBe(200);
 }
@@ -61,12 +61,12 @@ const lastIdOf = ({ text }: Stream): string =>
 
 const PATH = '/stream/WS/K?ids=true&nosnapshot=true&events=true';
 
-it('a server that is started again goes on with what came meanwhile', async () => {
+it('a restarted server resumes with the messages that arrived meanwhile', async () => {
   await using setting = await scene();
   let id = '';
   {
     await using server = await setting.start();
-    await made(server);
+    await createDataset(server);
     const stream = await openStream(server, PATH);
     await push(server, 'A', 1, 2);
     await until(() => valuesOf(stream).length === 2);
@@ -77,7 +77,7 @@ it('a server that is started again goes on with what came meanwhile', async () =
   }
   {
     await using server = await setting.start();
-    // Nobody listens yet.
+    // No client is connected yet.
     await push(server, 'A', 5);
     const stream = await openStream(server, `${PATH}&keys=A`, { 'last-event-id': id });
     const all = await openStream(server, PATH, { 'last-event-id': id });
@@ -94,7 +94,7 @@ it('a server that is started again goes on with what came meanwhile', async () =
   }
 });
 
-it('ticks that were told are heard, and that others may be missing', async () => {
+it('ticks that were sent are replayed, with a notice that others may be missing', async () => {
   await using setting = await scene();
   const path = '/last?symbols=AAA&ids=true&events=true&nosnapshot=true';
   const pushed = async (server: TestServer, price: number): Promise<void> => {
@@ -120,13 +120,13 @@ it('ticks that were told are heard, and that others may be missing', async () =>
   expect(stream.text()).toContain('event: gap\r\ndata: {"messages":null}');
 });
 
-it('without NATS streams go on, and who resumes from before is told', async () => {
+it('streams continue without NATS, and a client that resumes from before gets a gap event', async () => {
   await using setting = await scene();
   const { nats } = setting;
   let id = '';
   {
     await using server = await setting.start();
-    await made(server);
+    await createDataset(server);
     const stream = await openStream(server, PATH);
     await push(server, 'A', 1);
     await until(() => valuesOf(stream).length === 1);
@@ -139,14 +139,14 @@ it('without NATS streams go on, and who resumes from before is told', async () =
     await until(() => bus?.isHere === true);
     await push(server, 'A', 3);
     await until(() => valuesOf(stream).length === 3);
-    // Its own memory has all.
+    // The memory of this server has all messages.
     const again = await openStream(server, PATH, { 'last-event-id': id });
     await until(() => valuesOf(again).length === 2);
     expect(valuesOf(again)).toEqual([2, 3]);
     expect(again.text()).not.toContain('event: gap');
   }
   await using server = await setting.start();
-  // Before that it knows of nothing that was told before it started.
+  // Before that it has no messages from before its start.
   await until(() => server.tapedeck.services.streams.bus?.isHere === true);
   const stream = await openStream(server, PATH, { 'last-event-id': id });
   await until(() => valuesOf(stream).length > 0);
@@ -154,22 +154,22 @@ it('without NATS streams go on, and who resumes from before is told', async () =
   expect(stream.text()).toContain('event: gap\r\ndata: {"messages":null}');
 });
 
-it('a server starts, serves and ends where NATS is not there', async () => {
+it('a server starts, serves and ends without NATS', async () => {
   await using setting = await scene();
   await setting.nats.down();
   await using server = await setting.start();
-  await made(server);
+  await createDataset(server);
   const stream = await openStream(server, PATH);
   await push(server, 'A', 1);
   await until(() => valuesOf(stream).length === 1);
   expect(lastIdOf(stream)).toMatch(/^[0-9a-f]{8}-1$/);
 });
 
-it('a server ends where NATS went, or says nothing', async () => {
+it('a server ends although NATS is down or does not answer', async () => {
   await using setting = await scene();
   for (const away of ['gone', 'asleep']) {
     const server = await setting.start();
-    if (away === 'gone') await made(server);
+    if (away === 'gone') await createDataset(server);
     const stream = await openStream(server, PATH);
     const { up } = await (away === 'gone' ? setting.nats.down() : setting.nats.asleep());
     await push(server, 'A', away === 'gone' ? 1 : 2);

@@ -1,4 +1,4 @@
-// A tick of each kind that the channels of a book tell.
+// A tick of each kind that the channels of a book send.
 import type { Tick } from '../../../market/live/tick.ts';
 
 export function deepTicks(timeMs: number): readonly Tick[] {

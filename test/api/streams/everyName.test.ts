@@ -1,4 +1,4 @@
-// Every name of a stream, however it is spelled, and the bytes of tops and of every channel of deep
+// Every name of a stream, in every case, and the bytes of tops and of every channel of deep
 // (INTERFACE.md 2.2, 2.3).
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { startServer } from '../../base/server.ts';
@@ -50,7 +50,7 @@ const BOOK =
   '{"bids":[{"price":9.99,"size":300,"timestamp":1709233200000}],' +
   '"asks":[{"price":10.01,"size":200,"timestamp":1709233200000}]}';
 
-/** Channel, the type of its messages, their data; `book` says both sides at each change of one. */
+/** Channel, the type of its messages, their data; `book` sends both sides at each change of one. */
 const CHANNELS: readonly (readonly [channel: string, type: string, ...data: readonly string[]])[] =
   [
     ['trading-status', 'tradingstatus', '{"status":"T","reason":"","timestamp":1}'],
@@ -66,13 +66,13 @@ const CHANNELS: readonly (readonly [channel: string, type: string, ...data: read
     ['book', 'book', BOOK, BOOK],
   ];
 
-/** The numbers of messages are those of the symbol, whoever listens. */
+/** Messages are numbered by symbol, independent of the clients. */
 const framed = (text: string): string => text.replaceAll(/"seq":\d+/g, '"seq":0');
 
 const apply = (): void => {
   for (const tick of deepTicks(NOW_MS)) server.tapedeck.services.streams.board.apply(tick);
 };
-// Both sides of the book are known: each change tells the same.
+// Both sides of the book are set: each change sends the same.
 beforeEach(apply);
 
 test.each(CHANNELS)('channel %s', async (channel, type, ...data) => {
@@ -86,7 +86,7 @@ test.each(CHANNELS)('channel %s', async (channel, type, ...data) => {
   expect(framed(stream.text())).toBe(frames.join(''));
 });
 
-test('deep begins with the newest message of each channel that was asked for', async () => {
+test('deep begins with the latest message of each requested channel', async () => {
   const stream = await openStream(server, '/deep?symbols=AAA&channels=book,ssr-status,auction');
   const all = await openStream(server, '/deep?symbols=AAA');
   await until(() => stream.messages().length >= 3 && all.messages().length >= 9);
@@ -108,7 +108,7 @@ test('deep begins with the newest message of each channel that was asked for', a
   ]);
 });
 
-test('without levels the best offers are the book that deep tells', async () => {
+test('without levels the book of deep is the best bid and ask', async () => {
   const { board } = server.tapedeck.services.streams;
   const offer = { kind: 'quote', symbol: 'OFF', bidPrice: 9, bidSize: 1, askSize: 2 } as const;
   board.apply({ ...offer, timeMs: NOW_MS, askPrice: 11 });

@@ -1,4 +1,4 @@
-// The bytes of a stream, as the clients of the original take them apart (INTERFACE.md 2.1).
+// The bytes of a stream, as the clients of the original parse them (INTERFACE.md 2.1).
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
@@ -57,7 +57,7 @@ test('each message is data, an array of one object, and a blank line', async () 
   );
 });
 
-test('quotes are those of REST', async () => {
+test('quotes equal those of REST', async () => {
   const stream = await openStream(server, '/stocksus?symbols=AAA,BBB');
   trade('AAA', 13, 5);
   await until(() => stream.messages().length === 3);
@@ -72,7 +72,7 @@ test('quotes are those of REST', async () => {
   expect(stream.messages().at(-1)).toMatchObject({ ...quote, previousClose: 11, open: 11.5 });
 });
 
-test('a port of streams alone takes nobody for a client of REST', async () => {
+test('a streams-only port serves no REST requests', async () => {
   const settings = { TAPEDECK_STREAM_PORT: '0' };
   await using own = await startServer({ settings, seams: { clock: () => NOW_MS } });
   const { streaming = '' } = own.tapedeck;
@@ -86,7 +86,7 @@ test('a port of streams alone takes nobody for a client of REST', async () => {
   expect((await fetch(`${streaming}/v1/status`)).status).toBe(404);
 });
 
-test('what is newest when it reads again is sent, not what was newest when it came', async () => {
+test('a slow reader receives the latest message when it reads again, not an earlier one', async () => {
   const hub = new Hub(Date.now);
   const written: string[] = [];
   const socket = Object.assign(new EventEmitter(), {

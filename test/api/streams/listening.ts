@@ -1,11 +1,11 @@
-// A client of streams: what it got, as bytes and as messages.
+// A client of streams, with its received bytes and messages.
 import { request } from 'node:http';
 import type { TestServer } from '../../base/server.ts';
 
 interface Listening {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** All of it, without the chunks of HTTP. */
+  /** The whole body, without the chunks of HTTP. */
   readonly text: () => string;
   /** The first object of each message. */
   readonly messages: () => readonly Readonly<Record<string, unknown>>[];
@@ -25,7 +25,7 @@ export function openStream(
   const url = `${base}/v1${path}${path.includes('?') ? '&' : '?'}token=${publishable}`;
   return new Promise((resolve, reject) => {
     const accept = { accept: 'text/event-stream', ...headers };
-    const asked = request(url, { headers: accept, agent: false }, (answer) => {
+    const clientRequest = request(url, { headers: accept, agent: false }, (answer) => {
       let text = '';
       let isEnded = false;
       const messagesOf = messageReader();
@@ -40,15 +40,15 @@ export function openStream(
         messages: () => messagesOf(text),
         isEnded: () => isEnded,
         close: async () => {
-          asked.destroy();
+          clientRequest.destroy();
           await until(() => isEnded);
         },
         pause: () => void answer.pause(),
         resume: () => void answer.resume(),
       });
     });
-    asked.on('error', reject);
-    asked.end();
+    clientRequest.on('error', reject);
+    clientRequest.end();
   });
 }
 
@@ -56,12 +56,12 @@ type Message = Readonly<Record<string, unknown>>;
 const MESSAGE_END = '\r\n\r\n';
 
 /**
- * As the sample of the original does, copied by many: the text without `data: `, cut at blank lines, of each
- * message the first element. What is no JSON is the beginning of a message, for ever. Each is read once,
- * however often it is asked for them.
+ * Parses like the sample of the original, which many copied: the text without `data: `, split at blank
+ * lines, and the first element of each message. Text that is no JSON stays the beginning of a message.
+ * Each message is parsed once, independent of the number of calls.
  */
 function messageReader(): (text: string) => readonly Message[] {
-  const found: Message[] = [];
+  const messages: Message[] = [];
   let [partial, read] = ['', 0];
   const take = (part: string): readonly Message[] => {
     const whole = partial + part.replaceAll('data: ', '');
@@ -79,21 +79,21 @@ function messageReader(): (text: string) => readonly Message[] {
     for (;;) {
       const end = text.indexOf(MESSAGE_END, read);
       if (end < 0) break;
-      found.push(...take(text.slice(read, end)));
+      messages.push(...take(text.slice(read, end)));
       read = end + MESSAGE_END.length;
     }
-    // What follows may go on.
+    // The rest may be an incomplete message.
     const was = partial;
     const last = take(text.slice(read));
     partial = was;
-    return [...found, ...last];
+    return [...messages, ...last];
   };
 }
 
 const STEP_MS = 5;
 const UNTIL_MS = 60_000;
 
-/** @throws when it does not come true in time. */
+/** @throws if it does not become true in time. */
 export async function until(
   isTrue: () => boolean | Promise<boolean>,
   mostMs = UNTIL_MS,

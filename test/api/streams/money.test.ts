@@ -1,4 +1,4 @@
-// Streams cost what was written to their sockets.
+// Streams are charged for the messages that were written to their sockets.
 import { test } from 'vitest';
 import { streamMoneyLaw } from '../../soak/laws/streams/streamMoney.ts';
 import { note } from '../../base/notes.ts';
@@ -6,6 +6,6 @@ import { seedsOf } from '../../base/seeds.ts';
 
 const CONNECTIONS = 60;
 
-test('messages charged are messages written, whoever comes and goes', async (t) => {
+test('the charged messages equal the written ones, while clients connect and disconnect', async (t) => {
   for (const seed of seedsOf(t)) note(t, await streamMoneyLaw(CONNECTIONS, seed));
 });

@@ -1,4 +1,4 @@
-// A stream of an account whose messages other nodes have: it waits for them, and ends only where none come.
+// A stream of an account whose messages are leased to other nodes: it waits for them, and ends without any.
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
@@ -10,11 +10,11 @@ import { caller, fixture, K, QUOTA } from '../../store/ledger/ledgerFixture.ts';
 import { until } from './listening.ts';
 
 type Lending = Awaited<ReturnType<typeof fixture>> & {
-  /** What is lent comes home. */
+  /** Returns leased messages. */
   home(messages: number): void;
 };
 
-/** All but `left` messages are lent, and come when they are told to. */
+/** All but `left` messages are leased, and are returned by `home`. */
 async function lending(left: number): Promise<Lending> {
   const f = await fixture();
   const block = f.ledger.openBlock(caller, false);
@@ -29,7 +29,7 @@ async function lending(left: number): Promise<Lending> {
   return Object.assign(f, { home });
 }
 
-test('a meter waits for what is lent, once, and then it is over', async () => {
+test('a meter waits for leased messages once, and then ends', async () => {
   await using f = await lending(20);
   const meter = new StreamMeter(f.ledger, caller, K);
   assert.equal(meter.pay(25), 20);
@@ -47,7 +47,7 @@ test('a meter waits for what is lent, once, and then it is over', async () => {
   assert.deepEqual(f.ledger.balance('a'), { used: 27, held: 0 });
 });
 
-test('what could not be paid at once is sent in its order when it can', async () => {
+test('unpaid messages are sent in their order once they can be paid', async () => {
   await using f = await lending(21);
   const hub = new Hub(Date.now);
   const [written, ended]: [string[], string[]] = [[], []];

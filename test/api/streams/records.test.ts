@@ -1,5 +1,5 @@
 // Records as they are written: of any dataset, by pushes and loads, each once; and those that the original
-// streamed under names of their own.
+// streamed under separate names.
 import assert from 'node:assert/strict';
 import { expect } from 'vitest';
 import { loaded, send } from '../../base/client.ts';
@@ -15,7 +15,7 @@ const push = async (server: TestServer, path: string, value: object): Promise<vo
   assert.equal(status, 200, text);
 };
 
-test('a dataset tells what is pushed and loaded, each record once', async ({ server }) => {
+test('a dataset sends pushed and loaded records, each once', async ({ server }) => {
   await loaded(server, 'TOLD', csvOf('A,2024-01-01,1', 'B,2024-01-01,2'), INDEX);
   const all = await openStream(server, '/stream/WS/TOLD');
   const one = await openStream(server, '/stream/ws/told?keys=A');
@@ -34,13 +34,13 @@ test('a dataset tells what is pushed and loaded, each record once', async ({ ser
     { symbol: 'B', date: '2024-01-03', v: 5 },
     { symbol: 'A', date: '2024-01-02', v: 33 },
   ]);
-  // First what was there, then what came.
+  // The stored records come first, then the new ones.
   expect(one.messages().map(({ v }) => v)).toEqual([1, 3, 4, 33]);
   await all.close();
   await one.close();
 });
 
-test('what is deleted is told to those who ask, by its index', async ({ server }) => {
+test('deletions are sent by their index to clients that request them', async ({ server }) => {
   await loaded(server, 'GONE', csvOf('A,2024-01-01,1', 'A,2024-01-02,2', 'B,2024-01-01,3'), INDEX);
   const deaf = await openStream(server, '/stream/WS/GONE');
   const all = await openStream(server, '/stream/WS/GONE?deletions=true');
@@ -63,7 +63,7 @@ test('what is deleted is told to those who ask, by its index', async ({ server }
   ]);
   expect(ofA.messages()).toEqual([first, written]);
   expect(deaf.messages()).toEqual([written]);
-  // Replaced is written, and not deleted.
+  // A replacement is a write, and not a deletion.
   await loaded(server, 'GONE', csvOf('A,2024-01-02,22'), {
     duplicateKeyHandling: 'replace',
   });
@@ -72,13 +72,13 @@ test('what is deleted is told to those who ask, by its index', async ({ server }
   for (const stream of [deaf, all, ofA]) await stream.close();
 });
 
-test('deletions of a dataset without an index can not be told', async ({ server }) => {
+test('deletions of a dataset without an index cannot be sent', async ({ server }) => {
   await loaded(server, 'BARE', 'v\n1\n', {});
   const { status, text } = await openStream(server, '/stream/WS/BARE?deletions=true');
   expect([status, text()]).toEqual([400, expect.stringContaining('deletions')]);
 });
 
-test('a load of many records comes whole, and costs what it is', async ({ server }) => {
+test('a load of many records is sent completely, at its price', async ({ server }) => {
   await loaded(server, 'MANY', csvOf('A,2024-01-01,1'), INDEX);
   const headers = { weight: 3 };
   assert.equal(
@@ -127,7 +127,7 @@ test('news, sentiment, crypto and rates of currencies under their own names', as
   await rates.close();
 });
 
-test('records are told as the original told what they are of, times in milliseconds', async ({
+test('records are sent in the format of the original, with times in milliseconds', async ({
   server,
 }) => {
   const TIME = '2024-02-01T10:00:00Z';
@@ -164,17 +164,17 @@ test('records are told as the original told what they are of, times in milliseco
       { ...BTC, ...event, timestamp: ms },
     ],
   ] as const;
-  for (const [name, dataset, record, told] of PLACES) {
+  for (const [name, dataset, record, expected] of PLACES) {
     await push(server, `CORE/${dataset}`, record);
     const { symbol = '' } = record;
     const stream = await openStream(server, `/${name}?symbols=${symbol}`);
     await until(() => stream.messages().length === 1);
-    expect(stream.messages()[0], name).toMatchObject(told);
+    expect(stream.messages()[0], name).toMatchObject(expected);
     await stream.close();
   }
 });
 
-test('nobody hears of a dataset that is not theirs, or is not there', async ({ server }) => {
+test('no client receives a foreign or missing dataset', async ({ server }) => {
   await loaded(server, 'OWN', csvOf('A,2024-01-01,1'), INDEX);
   const { accounts } = server.tapedeck.services;
   const accountId = await accounts.createAccount('other', 'grow');
@@ -188,7 +188,9 @@ test('nobody hears of a dataset that is not theirs, or is not there', async ({ s
   await silent.close();
 });
 
-test('one that is opened while records come hears all behind its first', async ({ server }) => {
+test('a stream that is opened while records arrive receives all after its first', async ({
+  server,
+}) => {
   await loaded(server, 'BUSY', csvOf('A,2000-01-01,0'), INDEX);
   let pushed = 0;
   let isOver = false;
@@ -206,10 +208,10 @@ test('one that is opened while records come hears all behind its first', async (
   isOver = true;
   await pushing;
   for (const stream of streams) {
-    const told = (): readonly number[] => stream.messages().map(({ v }) => Number(v));
-    await until(() => told().at(-1) === pushed);
-    const [first = 0] = told();
-    expect(told()).toEqual(Array.from({ length: pushed - first + 1 }, (_, at) => first + at));
+    const readValues = (): readonly number[] => stream.messages().map(({ v }) => Number(v));
+    await until(() => readValues().at(-1) === pushed);
+    const [first = 0] = readValues();
+    expect(readValues()).toEqual(Array.from({ length: pushed - first + 1 }, (_, at) => first + at));
     await stream.close();
   }
 });

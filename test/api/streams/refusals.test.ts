@@ -1,4 +1,4 @@
-// What opens no stream, and what ends one: tiers, rights, limits, odd parameters, tokens that go.
+// Causes that refuse or end a stream: tiers, rights, limits, odd parameters, disabled tokens.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startServer, type TestServer } from '../../base/server.ts';
@@ -69,9 +69,9 @@ describe('refused with a sentence, and nothing is charged', () => {
   ];
   for (const [path, status, text] of CASES) {
     test(path.slice(0, 60), async () => {
-      const [got, told] = await ask(path);
-      expect(got, told).toBe(status);
-      expect(told.replaceAll('\\"', '"')).toMatch(text);
+      const [got, errorText] = await ask(path);
+      expect(got, errorText).toBe(status);
+      expect(errorText.replaceAll('\\"', '"')).toMatch(text);
     });
   }
 
@@ -86,24 +86,24 @@ describe('refused with a sentence, and nothing is charged', () => {
     await stream.close();
   });
 
-  test('a token that is none', async () => {
+  test('an unknown token', async () => {
     expect((await ask('/last?symbols=AAA', 'pk_nonsense'))[0]).toBe(403);
   });
 });
 
 describe('delayed and restricted data are not streamed', () => {
   const change = async (access: object): Promise<void> => {
-    const { status, text } = await put('/datasets/CORE/TRADES', { dataset: { access } });
+    const { status, text } = await patch('/datasets/CORE/TRADES', { dataset: { access } });
     assert.equal(status, 200, text);
   };
-  const put = async (path: string, body: object) => {
+  const patch = async (path: string, body: object) => {
     const headers = { authorization: `Bearer ${server.secret}` };
     const sent = { method: 'PATCH', headers, body: JSON.stringify(body) };
     const answer = await fetch(`${server.base}/v1${path}`, sent);
     return { status: answer.status, text: await answer.text() };
   };
 
-  test('to who sees them later, but to the owner and who was granted', async () => {
+  test('to accounts with a delay, but to the owner and to granted accounts', async () => {
     await change({ level: 'open', delayMinutes: 15 });
     const [other, granted] = [await account('grow'), await account('grow', ['TRADES'])];
     for (const path of ['/last?symbols=AAA', '/tops?symbols=AAA', '/stocksUS?symbols=AAA']) {
@@ -120,7 +120,7 @@ describe('delayed and restricted data are not streamed', () => {
     await change({ level: 'open' });
   });
 
-  test('and one that is open ends when its account may not read it any more', async () => {
+  test('and an open stream ends when its account loses the right to read', async () => {
     const other = await account('grow');
     const base = { base: server.base, publishable: other };
     const stream = await openStream(base, '/last?symbols=AAA&events=true');
@@ -142,7 +142,7 @@ test('a token that was disabled ends its streams', async () => {
   await until(() => stream.isEnded());
 });
 
-test('opt-in: heartbeats as comments, ids, and going on from one', async () => {
+test('opt-in: heartbeats as comments, ids, and resuming from one', async () => {
   const beating = await openStream(server, '/last?symbols=CCC&heartbeat=1');
   nowMs += 2_000;
   await until(() => beating.text() === ':\r\n\r\n');
@@ -160,7 +160,7 @@ test('opt-in: heartbeats as comments, ids, and going on from one', async () => {
   await until(() => again.text().includes('"price":7'));
   await again.close();
   const prices = [...again.text().matchAll(/"price":(\d+)/g)].map(([, price]) => Number(price));
-  expect(prices, 'what was read before is neither sent nor charged again').toEqual([3, 4, 5, 6, 7]);
+  expect(prices, 'earlier messages are neither sent nor charged again').toEqual([3, 4, 5, 6, 7]);
   const lost = await openStream(server, `/last?symbols=CCC&events=true&resumeFrom=00000000-1`);
   await until(() => lost.text() === 'event: gap\r\ndata: {"messages":null}\r\n\r\n');
   await lost.close();
@@ -186,7 +186,7 @@ test('states of REST: tops, last, deep and its channels', async () => {
   expect(await get('/deep/system-event?symbols=AAA')).toEqual({});
 });
 
-test('the symbols of an open stream become others, for its account alone', async () => {
+test('the symbols of an open stream can be changed, by its own account only', async () => {
   const change = async (id: unknown, body: object, token: string) => {
     const url = `${server.base}/v1/stream/subscriptions/${String(id)}?token=${token}`;
     const answer = await fetch(url, { method: 'POST', body: JSON.stringify(body) });
@@ -197,7 +197,7 @@ test('the symbols of an open stream become others, for its account alone', async
   const id = stream.headers['svccloud-stream-id'];
   const [status, text] = await change(id, { symbols: ['eee', 'FFF'] }, server.publishable);
   expect([status, JSON.parse(text)]).toMatchObject([200, { symbols: ['EEE', 'FFF'] }]);
-  // The newest one of what is new, and then both.
+  // First the latest message of the new symbol, and then those of both.
   await until(() => stream.messages().length === 1);
   tick('EEE', 2);
   tick('FFF', 3);

@@ -1,4 +1,4 @@
-// Days that are stored, played again through the same streams: what is told is what was stored, in its order.
+// Stored days, replayed through the same streams: the messages equal the stored records, in their order.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { send } from '../../base/client.ts';
@@ -53,25 +53,25 @@ async function make(body: object): Promise<Shown> {
 const change = async (id: string, body: object): Promise<Shown> =>
   JSON.parse((await send(server, 'PATCH', `/replays/${id}`, body)).text) as Shown;
 
-const shown = async (id: string): Promise<Shown> =>
+const readReplay = async (id: string): Promise<Shown> =>
   JSON.parse((await send(server, 'GET', `/replays/${id}`)).text) as Shown;
 
-/** Its last message is told a moment before it has ended. */
+/** Its last message is sent a moment before it has ended. */
 async function ended(id: string): Promise<Shown> {
-  await until(async () => (await shown(id)).state === 'ended');
-  return shown(id);
+  await until(async () => (await readReplay(id)).state === 'ended');
+  return readReplay(id);
 }
 
 const remove = (id: string): Promise<unknown> => send(server, 'DELETE', `/replays/${id}`);
 
-test('as fast as it goes: every trade, in its order, and quotes of their own time', async () => {
-  const made = await make({ symbols: ['AAA', 'bbb'], from: DAY, speed: 'max', paused: true });
-  expect(made).toMatchObject({ state: 'paused', told: 0 });
-  const place = `/replays/${made.replayId}`;
+test('at maximum speed: every trade, in its order, and quotes as of that time', async () => {
+  const replay = await make({ symbols: ['AAA', 'bbb'], from: DAY, speed: 'max', paused: true });
+  expect(replay).toMatchObject({ state: 'paused', told: 0 });
+  const place = `/replays/${replay.replayId}`;
   const trades = await openStream(server, `${place}/last?symbols=AAA,BBB`);
   const tops = await openStream(server, `${place}/tops?symbols=AAA`);
   const quotes = await openStream(server, `${place}/stocksus1second?symbols=AAA&nosnapshot=true`);
-  // What happens now is told elsewhere.
+  // Live ticks are sent by other streams.
   server.tapedeck.services.streams.board.apply({
     kind: 'trade',
     symbol: 'AAA',
@@ -80,48 +80,48 @@ test('as fast as it goes: every trade, in its order, and quotes of their own tim
     tradeId: 'now',
     timeMs: NOW_MS,
   });
-  await change(made.replayId, { state: 'playing' });
+  await change(replay.replayId, { state: 'playing' });
   await until(() => trades.messages().length === TRADES);
   expect(trades.messages().map(({ price, symbol, time }) => ({ symbol, price, time }))).toEqual(
     stored.map(({ price, symbol, time }) => ({ symbol, price, time })),
   );
   await until(() => tops.messages().some(({ bidPrice }) => bidPrice === 99));
   await until(() => quotes.messages().length > 0);
-  // The close of that day was not known yet.
+  // The close of that day did not exist yet.
   expect(quotes.messages()[0]).toMatchObject({ previousClose: 90, isUSMarketOpen: true });
-  expect(await ended(made.replayId)).toMatchObject({ told: TRADES + 1 });
+  expect(await ended(replay.replayId)).toMatchObject({ told: TRADES + 1 });
   for (const stream of [trades, tops, quotes]) await stream.close();
-  await remove(made.replayId);
+  await remove(replay.replayId);
   expect((await send(server, 'GET', place)).status).toBe(404);
 });
 
-/** More than one page has; of each millisecond three, in the order of their numbers, not their texts. */
+/** More than a page; three in each millisecond, in the order of their numbers, not of their texts. */
 const MANY = 45_000;
 
-test('a day of more trades than one read gives: every one, once, in its order', async () => {
+test('a day of more trades than one read returns: every one, once, in its order', async () => {
   const day = '2024-02-27';
   const opened = Date.parse(`${day}T15:00:00Z`);
   const timeOf = (at: number): string => new Date(opened + Math.floor(at / 3)).toISOString();
   const lines = Array.from({ length: MANY }, (_, at) => `MANY,${timeOf(at)},${at},${at},1`);
   await load('TRADES', `symbol,time,tradeId,price,size\n${lines.join('\n')}\n`);
-  const made = await make({ symbols: ['MANY', 'AAA'], from: day, speed: 'max', paused: true });
-  const trades = await openStream(server, `/replays/${made.replayId}/last?nosnapshot=true`);
-  // What is written now is not what was there.
+  const replay = await make({ symbols: ['MANY', 'AAA'], from: day, speed: 'max', paused: true });
+  const trades = await openStream(server, `/replays/${replay.replayId}/last?nosnapshot=true`);
+  // New records are not part of the replay.
   await load('TRADES', `symbol,time,tradeId,price,size\nMANY,${timeOf(30)},late,7,1\n`);
-  await change(made.replayId, { state: 'playing' });
+  await change(replay.replayId, { state: 'playing' });
   await until(() => trades.text().split('\r\n\r\n').length > MANY);
   expect(trades.messages().map(({ price }) => price)).toEqual([...lines.keys()]);
-  await ended(made.replayId);
+  await ended(replay.replayId);
   const at = opened + 10_000;
-  expect(await change(made.replayId, { seek: at })).toMatchObject({ told: 30_000, atMs: at });
-  expect(await change(made.replayId, { seek: opened, step: 2 })).toMatchObject({ told: 2 });
+  expect(await change(replay.replayId, { seek: at })).toMatchObject({ told: 30_000, atMs: at });
+  expect(await change(replay.replayId, { seek: opened, step: 2 })).toMatchObject({ told: 2 });
   await until(() => trades.text().split('\r\n\r\n').length > MANY + 2);
   expect(trades.messages().slice(-2)).toMatchObject([{ price: 0 }, { price: 1 }]);
   await trades.close();
-  await remove(made.replayId);
+  await remove(replay.replayId);
 });
 
-test('as fast as readers read: one that rests loses nothing, one that stopped ends', async () => {
+test('at the speed of the readers: a paused one loses nothing, a stopped one is disconnected', async () => {
   const day = '2024-02-26';
   const opened = Date.parse(`${day}T15:00:00Z`);
   const count = 100_000;
@@ -129,17 +129,17 @@ test('as fast as readers read: one that rests loses nothing, one that stopped en
     return `FULL,${new Date(opened + at).toISOString()},${at},${at + 1},1`;
   });
   await load('TRADES', `symbol,time,tradeId,price,size\n${lines.join('\n')}\n`);
-  const made = await make({ symbols: ['FULL'], from: day, speed: 'max', paused: true });
-  const place = `/replays/${made.replayId}/tops?symbols=FULL&nosnapshot=true`;
+  const replay = await make({ symbols: ['FULL'], from: day, speed: 'max', paused: true });
+  const place = `/replays/${replay.replayId}/tops?symbols=FULL&nosnapshot=true`;
   const resting = await openStream(server, place);
   const stopped = await openStream(server, place);
   for (const stream of [resting, stopped]) stream.pause();
-  await change(made.replayId, { state: 'playing' });
-  const told = async (): Promise<number> => (await shown(made.replayId)).told;
-  // It stands as long as both rest: many looks find it where it was.
+  await change(replay.replayId, { state: 'playing' });
+  const countMessages = async (): Promise<number> => (await readReplay(replay.replayId)).told;
+  // The replay does not advance while both are paused: many checks find the same position.
   let [at, looks] = [0, 0];
   await until(async () => {
-    const now = await told();
+    const now = await countMessages();
     looks = now === at ? looks + 1 : 0;
     at = now;
     return now === count || (now > 0 && looks === 50);
@@ -148,7 +148,7 @@ test('as fast as readers read: one that rests loses nothing, one that stopped en
   const { open } = server.tapedeck.services.streams;
   expect(open.state().open).toBe(2);
   resting.resume();
-  await until(async () => (await told()) === count, 60_000);
+  await until(async () => (await countMessages()) === count, 60_000);
   await until(() => resting.text().split('\r\n\r\n').length > count);
   expect(resting.messages().map(({ lastSalePrice }) => lastSalePrice)).toEqual(
     lines.map((_, at) => at + 1),
@@ -157,10 +157,10 @@ test('as fast as readers read: one that rests loses nothing, one that stopped en
   expect(open.state().open).toBe(1);
   stopped.resume();
   await Promise.all([resting.close(), stopped.close()]);
-  await remove(made.replayId);
+  await remove(replay.replayId);
 });
 
-test('at a pace, stopped, from another time, and step by step', async () => {
+test('at a given speed, paused, from another time, and step by step', async () => {
   const { replayId } = await make({ symbols: ['AAA', 'BBB'], from: DAY, speed: 60 });
   const stream = await openStream(server, `/replays/${replayId}/last?nosnapshot=true`);
   await until(() => stream.messages().length >= 10);
@@ -178,7 +178,7 @@ test('at a pace, stopped, from another time, and step by step', async () => {
   await remove(replayId);
 });
 
-test('what is refused', async () => {
+test('refused requests', async () => {
   const refused = async (body: object): Promise<number> =>
     (await send(server, 'POST', '/replays', body)).status;
   expect(await refused({ symbols: [], from: DAY })).toBe(400);
@@ -201,7 +201,7 @@ test('what is refused', async () => {
   expect(JSON.parse((await send(server, 'GET', '/replays')).text)).toEqual([]);
 });
 
-test('a stream of now that begins with what was told since a time', async () => {
+test('a live stream that begins with the messages since a time', async () => {
   const since = stored[TRADES - 5]?.time ?? 0;
   const path = `/last?symbols=AAA,BBB&snapshotAsOf=${since}`;
   const stream = await openStream(server, path);

@@ -1,4 +1,4 @@
-// An open stream that hears nothing takes no message from the calls of its account.
+// An idle open stream takes no messages from the calls of its account.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { get, loaded, send } from '../../base/client.ts';
@@ -7,14 +7,14 @@ import { StreamMeter } from '../../../api/sse/meter.ts';
 import { caller, fixture, K, QUOTA } from '../../store/ledger/ledgerFixture.ts';
 import { openStream, until } from './listening.ts';
 
-test('a stream keeps no reserve that a call needs', async () => {
+test('a stream holds no reserve that a call needs', async () => {
   let nowMs = Date.parse('2024-02-29T17:00:00Z');
   await using server = await startServer({ seams: { clock: () => nowMs, watch: false } });
   const { accounts, ledger } = server.tapedeck.services;
   const index = { key: 'symbol', date: 'date' };
   await loaded(server, 'DEAR', 'symbol,date,v\nA,2024-01-02,1\nA,2024-01-03,2\n', index);
-  const made = await send(server, 'PATCH', '/datasets/WS/DEAR', { weight: 1_000 });
-  assert.equal(made.status, 200, made.text);
+  const change = await send(server, 'PATCH', '/datasets/WS/DEAR', { weight: 1_000 });
+  assert.equal(change.status, 200, change.text);
   await accounts.changeAccount(server.tapedeck.accountId, { tier: 'scale', budget: 10_000 });
   const stream = await openStream(server, '/stream/WS/DEAR?nosnapshot=true');
   await until(() => ledger.balance(server.tapedeck.accountId).held === 10_000);
@@ -35,7 +35,7 @@ test('a stream keeps no reserve that a call needs', async () => {
   assert.deepEqual([held, used], [0, 10_000]);
 });
 
-test('a refusal names what streams have sent and calls may return', async () => {
+test('a refusal names the messages that streams have sent and calls may return', async () => {
   await using f = await fixture();
   const meter = new StreamMeter(f.ledger, caller, { ...K, requestId: 'tops-1', endpoint: 'tops' });
   assert.equal(meter.pay(15), 15);

@@ -1,4 +1,4 @@
-// A server that is started again knows of every symbol what it knew before, and hears no tick twice.
+// A restarted server has the same state of every symbol as before, and counts no tick twice.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,7 +37,7 @@ async function push(server: TestServer, input: string, records: readonly object[
 
 type Row = Readonly<Record<string, unknown>>;
 
-async function told(server: TestServer, path: string): Promise<readonly Row[]> {
+async function readRows(server: TestServer, path: string): Promise<readonly Row[]> {
   const { status, text } = await send(server, 'GET', path);
   expect(status, text).toBe(200);
   const rows = JSON.parse(text) as readonly Row[];
@@ -55,18 +55,18 @@ async function temporary(): Promise<AsyncDisposable & { readonly folder: string 
 const started = (folder: string): Promise<TestServer> =>
   startServer({ folder, seams: { clock: () => NOW_MS } });
 
-/** More than are read of a symbol at once, the day before, and one without a trade. */
+/** More trades of a symbol than one read returns, the day before, and a symbol without a trade. */
 async function fill(server: TestServer): Promise<void> {
   await push(server, 'TRADES', [trade('AAA', -DAY_MS, 5), trade('OLD', -DAY_MS, 50)]);
   await push(server, 'QUOTES', [quote('NEW', -9_000, 3)]);
-  await told(server, '/tops');
+  await readRows(server, '/tops');
   const many = Array.from({ length: 2_500 }, (_, at) => trade('AAA', at - 5_000, 10 + (at % 97)));
   await push(server, 'TRADES', many);
   await push(server, 'TRADES', [trade('BBB', -100, 7), trade('BBB', -90, 8, 33)]);
   await push(server, 'QUOTES', [quote('AAA', -7_000, 11), quote('AAA', -2_000, 12)]);
 }
 
-test('tops and last are the same before and after', async () => {
+test('tops and last are the same before and after a restart', async () => {
   await using disposed = await temporary();
   const { folder } = disposed;
   const named = 'symbols=AAA,BBB,OLD,NEW';
@@ -74,15 +74,17 @@ test('tops and last are the same before and after', async () => {
     server: TestServer,
     query: string,
   ): Promise<readonly (readonly Row[])[]> => [
-    await told(server, `/tops${query}`),
-    await told(server, `/last${query}`),
+    await readRows(server, `/tops${query}`),
+    await readRows(server, `/last${query}`),
   ];
   let before: readonly (readonly Row[])[] = [];
   {
     await using server = await started(folder);
     await fill(server);
-    await until(async () => JSON.stringify(await told(server, '/tops')).includes('"bidPrice":12'));
-    await until(async () => JSON.stringify(await told(server, '/last')).includes('"price":8'));
+    await until(async () =>
+      JSON.stringify(await readRows(server, '/tops')).includes('"bidPrice":12'),
+    );
+    await until(async () => JSON.stringify(await readRows(server, '/last')).includes('"price":8'));
     before = await states(server, `?${named}`);
     expect(before[0]).toHaveLength(4);
     expect(before[0]?.[0]).toMatchObject({ symbol: 'AAA', bidPrice: 12, volume: 25_000 });
@@ -96,7 +98,7 @@ test('tops and last are the same before and after', async () => {
   expect(await states(other, `?${named}`), 'by name').toEqual(before);
 });
 
-test('a trade that comes before anybody asks is added to its day, and told once', async () => {
+test('a trade that arrives before the first request is added to its day, and sent once', async () => {
   await using disposed = await temporary();
   const { folder } = disposed;
   {
@@ -109,7 +111,7 @@ test('a trade that comes before anybody asks is added to its day, and told once'
   await push(server, 'TRADES', [trade('AAA', -10, 20, 5)]);
   await push(server, 'TRADES', [trade('ZZZ', -9, 1)]);
   await until(() => others.messages().length === 1);
-  const [top] = await told(server, '/tops?symbols=AAA');
+  const [top] = await readRows(server, '/tops?symbols=AAA');
   expect(top).toMatchObject({ volume: 25_005, lastSalePrice: 20, bidPrice: 12 });
   const heard = all.messages().map(({ symbol, price }) => [symbol, price]);
   expect(heard).toEqual([

@@ -1,5 +1,5 @@
-// Streams of the test environment: what happens, with other values, free of charge; and nothing of it in
-// production, nor of production in it.
+// Streams of the test environment: the same messages with other values, free of charge; nothing of it is in
+// production, and nothing of production in it.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loaded, send } from '../../base/client.ts';
@@ -41,7 +41,7 @@ const usage = async (): Promise<string> => {
   return (await send(server, 'GET', '/account/usage')).text;
 };
 
-test('a test token hears the same messages with other values, and nobody pays', async () => {
+test('a test token receives the same messages with other values, and nothing is charged', async () => {
   trade(123.45, 0);
   const before = await usage();
   const tested = await openStream(sandbox, '/last?symbols=aaa');
@@ -64,7 +64,7 @@ test('a test token hears the same messages with other values, and nobody pays', 
   await tested.close();
 });
 
-test('production hears what is, whoever came first', async () => {
+test('production receives real values, independent of the order of the clients', async () => {
   const tested = await openStream(sandbox, '/stocksUS1Second?symbols=AAA');
   const real = await openStream(server, '/stocksUS1Second?symbols=AAA');
   const books = await Promise.all([
@@ -86,7 +86,7 @@ test('production hears what is, whoever came first', async () => {
   for (const one of [tested, real, ...books]) await one.close();
 });
 
-test('states as REST are disguised too', async () => {
+test('the REST endpoints of the states have scrambled values too', async () => {
   for (const path of [
     '/tops?symbols=AAA',
     '/last?symbols=AAA',
@@ -105,7 +105,7 @@ test('states as REST are disguised too', async () => {
   }
 });
 
-test('records of a dataset: as the test environment answers them, apart from production', async () => {
+test('records of a dataset: as the test environment returns them, separate from production', async () => {
   const csv = 'symbol,date,v\nA,2024-01-01,1000.5\n';
   await loaded(server, 'P', csv, { key: 'symbol', date: 'date' });
   const tested = await openStream(sandbox, '/stream/WS/P?keys=A');

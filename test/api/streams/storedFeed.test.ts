@@ -1,4 +1,4 @@
-// Trades and quotes that are written into CORE are ticks: streams, quotes and rules hear of them.
+// Trades and quotes that are written into CORE are ticks: streams, quotes and rules receive them.
 import assert from 'node:assert/strict';
 import { expect } from 'vitest';
 import { send } from '../../base/client.ts';
@@ -32,16 +32,16 @@ const trade = (symbol: string, seconds: number, price: number): object => ({
 const priced = (messages: readonly Readonly<Record<string, unknown>>[]): readonly unknown[] =>
   messages.map(({ price, symbol }) => [symbol, price]);
 
-test('what is pushed is told, each trade once, in the order of its times', async () => {
+test('pushed trades are sent, each once, in the order of their times', async () => {
   await using server = await startServer({ seams: { clock: () => NOW_MS } });
-  // The first one makes the dataset.
+  // The first one creates the dataset.
   await ask(server, 'POST', '/record/CORE/TRADES?wait=true', [trade('AAA', -100, 9)]);
   const all = await openStream(server, '/last');
   const one = await openStream(server, '/last?symbols=AAA');
   await until(() => priced(one.messages()).length === 1);
   const push = (records: readonly object[]): Promise<unknown> =>
     ask(server, 'POST', '/record/CORE/TRADES', records);
-  // The datasets that are there are followed within a second.
+  // Existing datasets are followed within a second.
   await until(async () => {
     await push([trade('BBB', -90, 1)]);
     return all.messages().some(({ symbol }) => symbol === 'BBB');
@@ -49,15 +49,15 @@ test('what is pushed is told, each trade once, in the order of its times', async
   await push([trade('AAA', -50, 10.5), trade('AAA', -60, 10)]);
   await push([trade('AAA', -40, 11)]);
   await until(() => one.messages().length === 4);
-  // Of before: the past is corrected, and nobody hears of it.
+  // An earlier trade corrects the past, and is not sent.
   await push([trade('AAA', -70, 7)]);
   await push([trade('AAA', -30, 12)]);
-  const told = [10, 10.5, 11, 12].map((price) => ['AAA', price]);
+  const expectedTrades = [10, 10.5, 11, 12].map((price) => ['AAA', price]);
   await until(() => one.messages().length === 5);
-  expect(priced(one.messages())).toEqual([['AAA', 9], ...told]);
+  expect(priced(one.messages())).toEqual([['AAA', 9], ...expectedTrades]);
   const ofAll = priced(all.messages()).filter((message) => (message as string[])[0] === 'AAA');
-  expect(ofAll, 'a snapshot, and what is told').toEqual([['AAA', 9], ...told]);
-  // Who comes later begins where it stands, and hears nothing twice.
+  expect(ofAll, 'a snapshot, and the sent trades').toEqual([['AAA', 9], ...expectedTrades]);
+  // A later client begins at the current state, and receives nothing twice.
   const late = await openStream(server, '/last?symbols=AAA,CCC');
   await push([trade('CCC', -20, 5)]);
   await until(() => late.messages().length === 2);
@@ -68,7 +68,7 @@ test('what is pushed is told, each trade once, in the order of its times', async
   for (const stream of [all, one, late]) await stream.close();
 });
 
-test('quotes move the tops, and the board of another server may feed them', async () => {
+test('quotes change the tops, and the board of another server may feed them', async () => {
   await using origin = await startServer({ seams: { clock: () => NOW_MS } });
   await using server = await startServer({
     settings: { TAPEDECK_ALLOW_PRIVATE_ADDRESSES: 'on' },
@@ -114,7 +114,7 @@ interface Top {
 const topOf = async (server: TestServer, symbol: string): Promise<Top | undefined> =>
   ((await ask(server, 'GET', `/tops?symbols=${symbol}`)) as readonly Top[])[0];
 
-test('who listens before there is a dataset hears its first records', async () => {
+test('a client that connects before the dataset exists receives its first records', async () => {
   await using server = await startServer({ seams: { clock: () => NOW_MS } });
   const last = await openStream(server, '/last');
   const tops = await openStream(server, '/tops?symbols=AAA');
@@ -131,7 +131,7 @@ test('who listens before there is a dataset hears its first records', async () =
   for (const stream of [last, tops]) await stream.close();
 });
 
-test('a trade that comes late is in the volume of its day, however late', async () => {
+test('a late trade is in the volume of its day, at any delay', async () => {
   await using server = await startServer({ seams: { clock: () => NOW_MS } });
   const first = [trade('AAA', -3_600, 9), trade('BBB', -3_600, 1)];
   await ask(server, 'POST', '/record/CORE/TRADES?wait=true', first);
@@ -140,28 +140,28 @@ test('a trade that comes late is in the volume of its day, however late', async 
   const push = (records: readonly object[]): Promise<unknown> =>
     ask(server, 'POST', '/record/CORE/TRADES', records);
   await push([trade('AAA', -50, 10)]);
-  // Both read together are in the order of their times, and none is late.
+  // Both are read together, in the order of their times, and none is late.
   await until(() => stream.messages().length === 1);
   await push([trade('AAA', -60, 7)]);
   await until(async () => (await topOf(server, 'AAA'))?.volume === 300);
-  // Before everything that is known of it, and of the day before.
+  // Before all known trades of the day, and of the day before.
   await push([trade('AAA', -7_200, 8), trade('AAA', -90_000, 5)]);
   await until(async () => (await topOf(server, 'AAA'))?.volume === 400);
-  // What was stored under its id is replaced: its size counts once.
+  // The stored trade of the same id is replaced: its size counts once.
   const replaced = { ...trade('AAA', -60, 7), size: 150 };
   await ask(server, 'POST', '/record/CORE/TRADES?duplicateKeyHandling=replace', [replaced]);
   await until(async () => (await topOf(server, 'AAA'))?.volume === 450);
   expect((await topOf(server, 'AAA'))?.lastSalePrice).toBe(10);
   await push([trade('BBB', -10, 2)]);
   await until(() => stream.messages().length >= 2);
-  expect(priced(stream.messages()), 'none of them is told').toEqual([
+  expect(priced(stream.messages()), 'none of them is sent').toEqual([
     ['AAA', 10],
     ['BBB', 2],
   ]);
   await stream.close();
 });
 
-test('what is deleted or purged leaves the board', async () => {
+test('deleted or purged records are removed from the board', async () => {
   await using server = await startServer({ seams: { clock: () => NOW_MS } });
   const all = [-300, -200, -100].map((seconds) => trade('AAA', seconds, 10 - seconds / 100));
   await ask(server, 'POST', '/record/CORE/TRADES?wait=true', [...all, trade('BBB', -90, 1)]);
@@ -182,7 +182,7 @@ test('what is deleted or purged leaves the board', async () => {
   expect(priced(stream.messages())).toEqual([11, 12].map((price) => ['AAA', price]));
   await remove('QUOTES/AAA/2');
   await until(async () => (await topOf(server, 'AAA'))?.bidPrice === 8);
-  // Pushed, and not in a file yet.
+  // Pushed, but not in a file yet.
   await ask(server, 'POST', '/record/CORE/TRADES', [trade('AAA', -50, 20)]);
   await until(async () => (await topOf(server, 'AAA'))?.volume === 300);
   await remove('TRADES/AAA/-50');

@@ -1,5 +1,5 @@
-// What Swift keeps for a while of accounts and buckets: the few words of memcached's protocol that it says.
-// Without it each request first asks two of its stores what they are.
+// The cache of Swift for accounts and buckets: the few commands of memcached's protocol that it uses.
+// Without it each request first queries two of its stores.
 import { createServer, type Socket } from 'node:net';
 import { listening, type ListeningServer } from './http.ts';
 
@@ -10,7 +10,7 @@ interface Kept {
 }
 
 const LINE_END = '\r\n';
-/** Epoch seconds are told where it is longer. */
+/** A longer span is sent as epoch seconds. */
 const SPAN_S_MAX = 30 * 86_400;
 
 function untilOf(text: string): number {
@@ -19,48 +19,48 @@ function untilOf(text: string): number {
   return seconds > SPAN_S_MAX ? seconds * 1_000 : Date.now() + seconds * 1_000;
 }
 
-/** What is said to a command line. @param body what follows the line of one that stores */
+/** The answer to a command line. @param body the data after the line of a storing command */
 function answerTo(
-  kept: Map<string, Kept>,
+  entries: Map<string, Kept>,
   words: readonly string[],
   body: Buffer,
 ): Buffer | string {
   const [command = '', key = ''] = words;
-  const found = (name: string): Kept | undefined => {
-    const one = kept.get(name);
+  const findEntry = (name: string): Kept | undefined => {
+    const one = entries.get(name);
     return one !== undefined && one.untilMs > Date.now() ? one : undefined;
   };
-  const known = found(key);
+  const entry = findEntry(key);
   if (command === 'get') {
     const values = words.slice(1).flatMap((name) => {
-      const one = found(name);
+      const one = findEntry(name);
       if (one === undefined) return [];
       const head = `VALUE ${name} ${one.flags} ${one.value.length}${LINE_END}`;
       return [Buffer.from(head), one.value, Buffer.from(LINE_END)];
     });
     return Buffer.concat([...values, Buffer.from(`END${LINE_END}`)]);
   }
-  if (command === 'set' || (command === 'add' && known === undefined)) {
+  if (command === 'set' || (command === 'add' && entry === undefined)) {
     const [, , flags = '0', seconds = '0'] = words;
-    kept.set(key, { flags, value: body, untilMs: untilOf(seconds) });
+    entries.set(key, { flags, value: body, untilMs: untilOf(seconds) });
     return `STORED${LINE_END}`;
   }
   if (command === 'add') return `NOT_STORED${LINE_END}`;
-  if (known === undefined) return `NOT_FOUND${LINE_END}`;
+  if (entry === undefined) return `NOT_FOUND${LINE_END}`;
   if (command === 'delete') {
-    kept.delete(key);
+    entries.delete(key);
     return `DELETED${LINE_END}`;
   }
   const by = Number(words[2]) * (command === 'decr' ? -1 : 1);
-  const value = String(Math.max(0, Number(known.value.toString()) + by));
-  kept.set(key, { ...known, value: Buffer.from(value) });
+  const value = String(Math.max(0, Number(entry.value.toString()) + by));
+  entries.set(key, { ...entry, value: Buffer.from(value) });
   return `${value}${LINE_END}`;
 }
 
 const isStoring = ([command]: readonly string[]): boolean => command === 'set' || command === 'add';
 
 export function startCache(): Promise<ListeningServer> {
-  const kept = new Map<string, Kept>();
+  const entries = new Map<string, Kept>();
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
@@ -79,7 +79,7 @@ export function startCache(): Promise<ListeningServer> {
         if (heard.length < next) return;
         const body = Buffer.from(heard.subarray(from, from + length));
         heard = heard.subarray(next);
-        const answer = answerTo(kept, words, body);
+        const answer = answerTo(entries, words, body);
         if (words.at(-1) !== 'noreply') socket.write(answer);
       }
     });

@@ -1,5 +1,5 @@
 // Daemons of other projects, as processes of a test: each in a folder of its own, on free ports,
-// and gone with the test however it ends.
+// and ended with the test in every case.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { access, constants } from 'node:fs/promises';
@@ -11,18 +11,18 @@ const READY_MS = 60_000;
 const POLL_MS = 50;
 const LOG_CHARACTERS_MAX = 20_000;
 
-// The shell waits for the end of its input, which comes when this process ends or is killed too.
+// The shell waits for the end of its input, which also occurs when this process ends or is killed.
 const GUARDED = `signal=$1; shift; "$@" & child=$!; cat > /dev/null; kill -$signal $child; wait $child`;
 
 interface DaemonOptions {
   readonly command: readonly string[];
   /** Rejects, or answers false, until the daemon serves. */
   readonly isReady: () => Promise<boolean>;
-  /** What ends it at once; TERM when undefined. */
+  /** The signal that ends it immediately; TERM by default. */
   readonly signal?: 'TERM' | 'INT' | 'QUIT';
 }
 
-/** Waits until it is ready. @throws Error with what it wrote. */
+/** Waits until it is ready. @throws Error with its output. */
 export async function startDaemon(options: DaemonOptions): Promise<AsyncDisposable> {
   const [name = '', ...args] = options.command;
   const shell = ['-c', GUARDED, 'sh', options.signal ?? 'TERM', name, ...args];

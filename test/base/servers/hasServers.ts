@@ -1,4 +1,4 @@
-// Which servers of others are on this machine; their absence is a counted skip, and a failure under CI.
+// Finds the third-party servers on this machine; their absence is a counted skip, and a failure under CI.
 import { globSync } from 'node:fs';
 import { programIn } from './daemon.ts';
 
@@ -9,9 +9,9 @@ const isHere = {
 } as const;
 
 export async function hasServers(...names: readonly (keyof typeof isHere)[]): Promise<boolean> {
-  const found = await Promise.all(names.map((name) => isHere[name]()));
-  return found.every(Boolean);
+  const availability = await Promise.all(names.map((name) => isHere[name]()));
+  return availability.every(Boolean);
 }
 
-/** Tests of what is not here are left out, but for CI, where all of it has to be. */
+/** Tests of missing servers are skipped, except in CI, which must have all of them. */
 export const isLeftOut = (hasAll: boolean): boolean => !hasAll && process.env['CI'] !== 'true';

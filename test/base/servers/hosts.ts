@@ -1,11 +1,11 @@
 // Machines in a network, as namespaces of this one: each has its own address, all are joined by a bridge, and
-// whatever is between two of them can be cut, lossy or slow. Linux, as root, with Debian's iproute2 and
+// the link between two of them can be cut, lossy or slow. Needs Linux, root, and Debian's iproute2 and
 // nftables.
 import { execFile } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { promisify } from 'node:util';
 
-/** What a machine no longer reaches, and is not reached by. */
+/** The peers that a machine can no longer reach, and that cannot reach it. */
 export type Cut =
   | { readonly port: number }
   | { readonly addresses: readonly string[] }
@@ -14,17 +14,17 @@ export type Cut =
 
 export interface Host {
   readonly address: string;
-  /** What runs on it is started by these words. */
+  /** The command prefix that starts a program on it. */
   readonly under: readonly string[];
-  /** From now on, in place of what was before. Nobody is told: packets do not arrive. */
+  /** Replaces earlier cuts from now on. Packets are dropped without an error. */
   cut(...cuts: readonly Cut[]): Promise<void>;
-  /** What it sends passes at so many bits a second, until it is healed. */
+  /** Limits its outgoing traffic, until it is healed. */
   slow(kilobits: number): Promise<void>;
   heal(): Promise<void>;
 }
 
 interface Hosts extends AsyncDisposable {
-  /** Of this very machine, as the hosts see it: what listens there is behind their links. */
+  /** The address of this machine for the hosts: its servers are behind their links. */
   readonly address: string;
   readonly hosts: readonly Host[];
 }
@@ -41,9 +41,9 @@ const run = (script: string): Promise<unknown> => promisify(execFile)('sh', ['-e
 
 let networks = 0;
 
-/** @returns undefined where this process may not make them */
+/** @returns undefined if this process may not create them */
 export async function startHosts(count: number): Promise<Hosts | undefined> {
-  // A network for each process, of those that nobody else has.
+  // A network for each process, which no other one uses.
   const own = process.pid * 4 + (networks += 1);
   const net = `10.${64 + ((own >> 8) & 127)}.${own & 255}`;
   const bridge = `tdb${own}`;

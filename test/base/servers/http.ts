@@ -12,7 +12,7 @@ export function startHttp(listener: RequestListener): Promise<ListeningServer> {
   return listening(server, () => server.closeAllConnections());
 }
 
-/** @param endConnections those that are open at its end */
+/** @param endConnections ends the connections that are open at the end */
 export async function listening(
   server: Server,
   endConnections: () => void,

@@ -9,9 +9,9 @@ import { freePort, programIn, startDaemon } from './daemon.ts';
 export interface Nats extends AsyncDisposable {
   readonly port: number;
   readonly url: string;
-  /** Ends it, and starts it again when `up` is called: with what it had, or with nothing. */
+  /** Ends it, and restarts it when `up` is called: with its data, or without. */
   down(): Promise<{ up(has?: 'all' | 'nothing'): Promise<void> }>;
-  /** It is there, and says nothing, until `up` is called. */
+  /** It runs but does not answer until `up` is called. */
   asleep(): Promise<{ up(): Promise<void> }>;
 }
 
@@ -52,7 +52,7 @@ export async function startNats(): Promise<Nats | undefined> {
   };
 }
 
-/** It says who it is to whoever connects. */
+/** It sends its identity to every client. */
 async function greets(port: number): Promise<boolean> {
   const socket = createConnection({ host: '127.0.0.1', port });
   try {

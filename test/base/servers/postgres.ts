@@ -15,16 +15,16 @@ export interface Postgres extends AsyncDisposable {
   readonly port: number;
   readonly user: string;
   readonly password: string;
-  /** Of its first database; another port is that of a wire to it. */
+  /** The URL of its first database; another port is that of a wire to it. */
   url(port?: number): string;
   /** PEM: its certificate is for `localhost`. */
   readonly ca: string;
-  /** One statement, by its owner. */
+  /** Runs one statement as its owner. */
   run(statement: string): Promise<void>;
-  /** While it is down: from its next start on it is a standby, until it is promoted. */
+  /** Call it while the server is down: from the next start on it is a standby, until it is promoted. */
   makeStandby(): Promise<void>;
   promote(): Promise<void>;
-  /** Ends it as a loss of power would, and starts it again when `up` is called. */
+  /** Ends it like a power loss, and restarts it when `up` is called. */
   down(): Promise<{ up(): Promise<void> }>;
 }
 
@@ -94,7 +94,7 @@ export async function startPostgres(configuration = ''): Promise<Postgres | unde
 }
 
 interface Cluster {
-  /** Of the whole of it. */
+  /** The folder of the whole server. */
   readonly folder: string;
   readonly data: string;
   readonly initdb: string;
@@ -102,7 +102,7 @@ interface Cluster {
   readonly isRoot: boolean;
 }
 
-/** A copy of the first one of the run: to make one takes ten times as much of the processors. */
+/** A copy of the first one of the run: creating one takes ten times the processor time. */
 async function makeCluster(cluster: Cluster): Promise<void> {
   const { as, data, folder, initdb, isRoot } = cluster;
   const run = process.env[PROGRAM];
@@ -120,7 +120,7 @@ async function makeCluster(cluster: Cluster): Promise<void> {
   if (first === undefined) return;
   const part = `${first}-${basename(folder)}`;
   await execute('cp', ['-a', data, part]);
-  // Another file of tests may have been the first.
+  // Another test file may have created the first one.
   await rename(part, first).catch(() => rm(part, { recursive: true, force: true }));
 }
 

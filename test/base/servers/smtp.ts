@@ -1,4 +1,4 @@
-// A mail server on loopback: aiosmtpd, which writes each mail that it takes into a folder.
+// A mail server on loopback: aiosmtpd, which writes each accepted mail into a folder.
 import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
@@ -9,14 +9,14 @@ import { freePort, startDaemon } from './daemon.ts';
 
 interface MailServer extends AsyncDisposable {
   readonly port: number;
-  /** Mails as they came, oldest first. */
+  /** Received mails, oldest first. */
   mails(): Promise<readonly string[]>;
 }
 
 /** Debian's own Python has the package. */
 const PYTHON = '/usr/bin/python3';
 
-// Mail to `no@…` is refused for good, the first to `later@…` for now.
+// Mail to `no@…` is refused permanently, the first to `later@…` temporarily.
 const SERVER = `
 import asyncio, os, sys
 from aiosmtpd.controller import Controller

@@ -13,18 +13,18 @@ interface SwiftAccount {
   readonly port: number;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** A key of the same account that may read nothing of it. */
+  /** A key of the same account without any rights. */
   readonly stranger: { readonly accessKeyId: string; readonly secretAccessKey: string };
 }
 
 export interface Swift extends SwiftAccount, AsyncDisposable {}
 
-/** A store that was started by somebody else. */
+/** A store that another process started. */
 interface RunningSwift extends AsyncDisposable {
   readonly port: number;
 }
 
-/** Files of tests that one store may serve; each has an account. */
+/** Maximum number of test files for one store; each has an account. */
 const ACCOUNTS = 1_000;
 
 export const swiftAccount = (port: number, number: number): SwiftAccount => ({
@@ -34,15 +34,15 @@ export const swiftAccount = (port: number, number: number): SwiftAccount => ({
   stranger: { accessKeyId: `test${number % ACCOUNTS}:stranger`, secretAccessKey: 'strange' },
 });
 
-/** Tells test files where to ask for an account of the store that serves all of them. */
+/** The variable with the address where test files request an account of the shared store. */
 export const SWIFT_URL = 'TAPEDECK_TEST_SWIFT';
 
-/** Bodies pass by so many bytes through two programs of Python; by themselves they take 64 KiB. */
+/** Chunk size of bodies in two Python programs, whose default is 64 KiB. */
 const CHUNK_BYTES = 1024 ** 2;
 
 const STORES = ['account', 'container', 'object'] as const;
 
-// `s3api` stands before `tempauth`: the other way round every signature is refused.
+// `s3api` comes before `tempauth`: in the other order every signature is refused.
 const PIPELINE =
   'catch_errors gatekeeper healthcheck cache listing_formats s3api tempauth slo proxy-server';
 
@@ -62,17 +62,17 @@ for store in stores:
 `;
 
 /**
- * An account of the store of all files, or of one that is started for it.
+ * An account of the shared store, or of one that is started for the caller.
  * @returns undefined where the machine has no Swift (Debian: swift-proxy, -account, -container and -object)
  */
 export async function startSwift(): Promise<Swift | undefined> {
   const url = process.env[SWIFT_URL];
   if (url !== undefined) {
     const answer = await fetch(url, { headers: { connection: 'close' } });
-    const told = (await answer.json()) as SwiftAccount | { readonly missing: true };
-    return 'missing' in told
+    const account = (await answer.json()) as SwiftAccount | { readonly missing: true };
+    return 'missing' in account
       ? undefined
-      : { ...told, [Symbol.asyncDispose]: async () => undefined };
+      : { ...account, [Symbol.asyncDispose]: async () => undefined };
   }
   const running = await runSwift();
   return running === undefined ? undefined : { ...running, ...swiftAccount(running.port, 0) };

@@ -1,9 +1,9 @@
-// One Swift for all files that ask for one: it takes 4 s of processor time to start. It starts when the first
-// one asks; each gets an account, so that none sees the buckets of another.
+// One Swift for all test files that request one: it takes 4 s of processor time to start. It starts with the
+// first request; each file gets an account, so that none sees the buckets of another.
 import { runSwift, SWIFT_URL, swiftAccount } from './swift.ts';
 import { startHttp } from './http.ts';
 
-/** Runs for each project; the first of them has the door. */
+/** Runs for each project; the first of them opens the endpoint. */
 export async function setup(): Promise<() => Promise<void>> {
   if (process.env[SWIFT_URL] !== undefined) return async () => undefined;
   let running: ReturnType<typeof runSwift> | undefined;
@@ -12,8 +12,8 @@ export async function setup(): Promise<() => Promise<void>> {
     running ??= runSwift();
     running.then(
       (swift) => {
-        const told = swift && swiftAccount(swift.port, (accounts += 1));
-        response.end(JSON.stringify(told ?? { missing: true }));
+        const account = swift && swiftAccount(swift.port, (accounts += 1));
+        response.end(JSON.stringify(account ?? { missing: true }));
       },
       (error: unknown) => response.writeHead(500).end(String(error)),
     );

@@ -1,14 +1,14 @@
-// A wire that can break: a TCP server that passes every byte on to another port, until it is told
-// to let none through any more, or to fall.
+// A wire that can break: a TCP proxy that forwards every byte to another port, until it is set
+// to stall or to close.
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 export interface Wire extends AsyncDisposable {
   readonly port: number;
-  /** From now on: bytes from the server of each connection that pass, and what happens then. */
+  /** From now on, each connection forwards this many bytes from the server, and then breaks. */
   breakAfter(bytes: number, how: 'close' | 'stall'): void;
   mend(): void;
-  /** Ends all connections at once: what was sent last does not arrive. */
+  /** Ends all connections immediately: the last bytes do not arrive. */
   cut(): void;
 }
 

@@ -1,4 +1,4 @@
-// `tapedeck core load`: files as vendors make them become charts, beside a running server and without one.
+// `tapedeck core load`: files of vendors become charts, with and without a running server.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { runHere } from '../commandHere.ts';
 
 let folder = '';
 let data = '';
-let made = 0;
+let folderCount = 0;
 let tokens = { publishable: '', secret: '' };
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'tapedeck-core-load-'));
@@ -22,7 +22,7 @@ beforeAll(async () => {
   });
 });
 beforeEach(() => {
-  data = join(folder, `data${(made += 1)}`);
+  data = join(folder, `data${(folderCount += 1)}`);
 });
 afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
@@ -64,7 +64,7 @@ const YAHOO = [
   '2024-01-31,187.04,187.1,184.35,184.4,183.58,55467800',
 ];
 
-test('a file of one symbol shows what it is taken for, and answers as a chart', async () => {
+test('a file of one symbol is previewed with its mapping, and is served as a chart', async () => {
   await write('AAPL.csv', ...YAHOO);
   await withServer(async (server) => {
     const ran = await load(['AAPL.csv', '--as', 'historical_prices', '--adjusted', '--yes']);
@@ -83,7 +83,7 @@ test('a file of one symbol shows what it is taken for, and answers as a chart', 
   });
 });
 
-test('on a terminal it asks, elsewhere it needs --yes, and without a yes nothing is loaded', async () => {
+test('it prompts on a terminal, needs --yes elsewhere, and loads nothing without a yes', async () => {
   await write('MSFT.csv', ...YAHOO);
   const args = ['MSFT.csv', '--as', 'HISTORICAL_PRICES'];
   const alone = await load(args);
@@ -95,13 +95,13 @@ test('on a terminal it asks, elsewhere it needs --yes, and without a yes nothing
   assert.match(refused.stderr, /Load it\? \[y\/N\] .*nothing is loaded/s);
   const closed = await load(args, { input: '', isTTY: true });
   assert.equal(closed.code, 1, closed.stdout);
-  const asked = await load(args, { input: 'yes\n', isTTY: true });
-  assert.equal(asked.code, 0, asked.stderr);
+  const result = await load(args, { input: 'yes\n', isTTY: true });
+  assert.equal(result.code, 0, result.stderr);
   const again = await load([...args, '--yes']);
   assert.match(again.stdout, /0 new records, 2 stored already/);
 });
 
-test('several files are a load each: symbols from their names, faults of one told and left', async () => {
+test('each file is a load: symbols come from file names, a faulty file is reported and skipped', async () => {
   await write('aapl.us.txt', '<DATE>,<OPEN>,<CLOSE>,<VOL>', '20240130,1,2,3', '20240131,2,x,4');
   await write('MSFT.txt', '<DATE>,<OPEN>,<CLOSE>,<VOL>', '20240130,5,6,7');
   await write('odd.csv', 'Day,Price', '2024-01-30,5');
@@ -121,7 +121,7 @@ test('several files are a load each: symbols from their names, faults of one tol
   });
 });
 
-test('what is said goes before a guess, and what nothing gives is asked for', async () => {
+test('options override guesses, and missing properties are reported', async () => {
   await write('prices.csv', 'Ticker,Day,Last,Mid', 'msft,2024-01-30,1,2', 'brk.b,2024-01-30,3,4');
   const as = ['prices.csv', '--as', 'HISTORICAL_PRICES', '--yes'];
   await write('nothing.csv', 'Day,Mid', '2024-01-30,2');
@@ -156,7 +156,7 @@ test('what is said goes before a guess, and what nothing gives is asked for', as
   }
 });
 
-test('JSON, splits and dividends are inputs too, and programs are told by lines of JSON', async () => {
+test('JSON, splits and dividends are inputs too, and --json prints lines of JSON', async () => {
   const bars = [
     { t: '2020-08-28', o: 504, c: 499.23, v: 46907479 },
     { t: '2020-08-31', o: 127.58, c: 129.04, v: 225702688 },
@@ -179,20 +179,20 @@ test('JSON, splits and dividends are inputs too, and programs are told by lines 
       '--json',
     ]);
     assert.equal(ran.code, 0, ran.stderr);
-    const [shown, job] = ran.stdout
+    const [preview, job] = ran.stdout
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line) as object);
-    assert.ok(shown !== undefined && 'columns' in shown);
-    assert.deepEqual(shown.columns, { t: 'date', o: 'open', c: 'close', v: 'volume' });
+    assert.ok(preview !== undefined && 'columns' in preview);
+    assert.deepEqual(preview.columns, { t: 'date', o: 'open', c: 'close', v: 'volume' });
     assert.ok(job !== undefined && 'recordsIngested' in job);
     assert.equal(job.recordsIngested, 2);
   }
   assert.equal((await load(['splits.csv', '--as', 'SPLITS', '--yes'])).code, 0);
   assert.equal((await load(['div.csv', '--as', 'DIVIDENDS', '--yes'])).code, 0);
   await withServer(async (server) => {
-    const found = await chart(server, 'AAPL', 'date,close,uClose');
-    assert.deepEqual(found, [
+    const prices = await chart(server, 'AAPL', 'date,close,uClose');
+    assert.deepEqual(prices, [
       { close: 124.8075, date: '2020-08-28', uClose: 499.23 },
       { close: 129.04, date: '2020-08-31', uClose: 129.04 },
     ]);
@@ -246,34 +246,34 @@ const VENDORS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** What must be said of them, for nobody can guess it. */
+/** Options that these files need, since no guess can find them. */
 const SAID: Readonly<Record<string, readonly string[]>> = {
   'index.csv': ['--map', 'column1=date'],
   'german.csv': ['--map', 'Datum=date'],
-  // Numbers with an M are no numbers.
+  // Values with an M are not numbers.
   'investing.csv': ['--map', 'Vol.='],
 };
 
-test('days as vendors write them are the same days', async () => {
+test('days in the formats of all vendors are the same days', async () => {
   await withServer(async (server) => {
     for (const [at, [file, lines]] of Object.entries(VENDORS).entries()) {
       await write(file, ...lines);
       const symbol = `V${at}`;
-      const said = ['--as', 'HISTORICAL_PRICES', '--symbol', symbol, ...(SAID[file] ?? [])];
-      const ran = await load([file, ...said, '--yes']);
+      const options = ['--as', 'HISTORICAL_PRICES', '--symbol', symbol, ...(SAID[file] ?? [])];
+      const ran = await load([file, ...options, '--yes']);
       assert.equal(ran.code, 0, `${file}: ${ran.stderr}`);
       const days = [
         { close: 188.04, date: '2024-01-30' },
         { close: 184.4, date: '2024-01-31' },
       ];
       assert.deepEqual(await chart(server, symbol, 'date,close'), days, file);
-      // What is a percentage is no change of a price.
+      // A percentage is not a change of a price.
       assert.doesNotMatch(ran.stdout, /│ change/);
     }
   });
 });
 
-test('a file with a column for each symbol is seen, or said, to be one', async () => {
+test('a file with a column for each symbol is detected, or declared with --wide', async () => {
   await write(
     'wide.csv',
     'Date,AAPL,MSFT,T',
@@ -292,10 +292,10 @@ test('a file with a column for each symbol is seen, or said, to be one', async (
       lower.stderr,
       /no column or value for symbol, close \(columns are Date, aapl, msft, Note\).*--wide close/,
     );
-    const said = await load(['small letters.csv', ...as, '--wide', 'close', '--map', 'Note=']);
-    assert.equal(said.code, 0, said.stderr);
-    assert.match(said.stdout, /^2 new records/m);
-    assert.match(said.stdout, / 2 stored/);
+    const result = await load(['small letters.csv', ...as, '--wide', 'close', '--map', 'Note=']);
+    assert.equal(result.code, 0, result.stderr);
+    assert.match(result.stdout, /^2 new records/m);
+    assert.match(result.stdout, / 2 stored/);
     assert.deepEqual(await chart(server, 'AAPL', 'date,close'), [
       { close: 188.04, date: '2024-01-30' },
       { close: 184.4, date: '2024-01-31' },
@@ -307,7 +307,7 @@ test('a file with a column for each symbol is seen, or said, to be one', async (
   });
 });
 
-test('a data source is read alike each time, as what was shown of it says', async () => {
+test('a data source is read with the previewed mapping each time', async () => {
   await write('AAPL.csv', ...YAHOO);
   await write('feed.csv', 'Ticker,Day,Last,Mid', 'msft,2024-01-30,1,2');
   const place = ['--workspace', 'CORE'];
@@ -320,9 +320,9 @@ test('a data source is read alike each time, as what was shown of it says', asyn
   assert.equal(once.code, 0, once.stderr);
   assert.match(once.stdout, /^ Mid +│ close/m);
   assert.match(once.stdout, /1 records received, 1 stored/);
-  const made = await load(['feed', ...as, '--every', 'day', '--duplicates', 'replace']);
-  assert.equal(made.code, 0, made.stderr);
-  assert.match(made.stdout, /HISTORICAL_PRICES: feed is loaded every day with this mapping/);
+  const result = await load(['feed', ...as, '--every', 'day', '--duplicates', 'replace']);
+  assert.equal(result.code, 0, result.stderr);
+  assert.match(result.stdout, /HISTORICAL_PRICES: feed is loaded every day with this mapping/);
   await write('feed.csv', 'Mid,Last,Day,Ticker', '3,9,2024-01-31,msft', '4,9,2024-01-31,brk-b');
   const name = 'HISTORICAL_PRICES from feed';
   const ran = await run(['schedule', 'run', name, ...place]);
@@ -340,11 +340,11 @@ test('a data source is read alike each time, as what was shown of it says', asyn
   });
 });
 
-test('all facts of a company become its statements, from the file as the SEC has it', async () => {
+test('all facts of a company become its statements, from the file that the SEC publishes', async () => {
   await write('CIK0000320193.json', companyDocument(companyFactsOf(GROWING)));
   await withServer(async (server) => {
-    const asked = ['CIK0000320193.json', '--as', 'BALANCE_SHEET', '--facts', '--symbol', 'aapl'];
-    const ran = await load([...asked, '--yes']);
+    const args = ['CIK0000320193.json', '--as', 'BALANCE_SHEET', '--facts', '--symbol', 'aapl'];
+    const ran = await load([...args, '--yes']);
     assert.equal(ran.code, 0, ran.stderr + ran.stdout);
     assert.match(ran.stdout, /15 new records, 0 stored already or repeated, 0 invalid/);
     const sheet = await read(server, '/stock/AAPL/balance-sheet/1/totalLiabilities');

@@ -1,4 +1,4 @@
-// `tapedeck export` with a server beside it and without. What is interrupted is a process of its own.
+// `tapedeck export` with and without a running server. An interrupted command is a process of its own.
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -45,24 +45,24 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-test('without a server a dataset goes into any folder', async () => {
+test('without a server a dataset is exported into any folder', async () => {
   const args = ['export', 'W.P', '--format', 'csv', '--compression', 'gzip', '--to', 'a/out'];
-  const told = await run([...args, '--rows-per-file', '900']);
-  assert.equal(told.code, 0, told.stderr);
+  const result = await run([...args, '--rows-per-file', '900']);
+  assert.equal(result.code, 0, result.stderr);
   assert.match(
-    told.stdout,
+    result.stdout,
     /^W\.P: 2,000 records, 3 parts, \d\.\d MB, snapshot \d+: a\/out\/manifest\.json\n$/,
   );
-  assert.match(told.stderr, /W\.P: 100 % DONE/);
+  assert.match(result.stderr, /W\.P: 100 % DONE/);
   assert.equal((await readExport(join(folder, 'a/out'))).rows, RECORDS);
   const again = await run(args);
   assert.equal(again.code, 1);
   assert.match(again.stderr, /out\/manifest\.json is there already/);
 });
 
-test('a query, as JSON lines', async () => {
+test('a query is exported as JSON lines', async () => {
   const query = 'SELECT max(v) AS most FROM P';
-  const told = await run([
+  const result = await run([
     'export',
     '--query',
     query,
@@ -72,16 +72,16 @@ test('a query, as JSON lines', async () => {
     'jsonl',
     '--json',
   ]);
-  assert.equal(told.code, 0, told.stderr);
-  assert.equal((JSON.parse(told.stdout) as { state: string }).state, 'DONE');
+  assert.equal(result.code, 0, result.stderr);
+  assert.equal((JSON.parse(result.stdout) as { state: string }).state, 'DONE');
   assert.equal(readFileSync(join(folder, 'most/part-00001.jsonl'), 'utf8'), '{"most":1999}\n');
 });
 
-test('beside a server it goes below the folder of the server, and nowhere else', async () => {
+test('with a running server it exports below the folder of the server, and nowhere else', async () => {
   await mkdir(join(folder, 'shelf'));
   const shelf = { TAPEDECK_EXPORT_FOLDER: join(folder, 'shelf') };
   const server = start(['serve'], shelf);
-  await until(() => server.told.stdout.includes('listens'));
+  await until(() => server.output.stdout.includes('listens'));
   const inside = await run(['export', 'W.P', '--to', 'shelf/p'], shelf);
   assert.equal(inside.code, 0, inside.stderr);
   assert.equal((await readExport(join(folder, 'shelf/p'))).rows, RECORDS);
@@ -96,19 +96,19 @@ test('Ctrl-C cancels it', async () => {
   const long = start(['export', 'W.P', '--format', 'csv', '--to', 'long', '--rows-per-file', '2']);
   await until(() => existsSync(join(folder, 'long/part-00003.csv')));
   long.child.kill('SIGINT');
-  const told = await long.ended;
-  assert.equal(told.code, 130, told.stderr);
-  assert.match(told.stdout, /W\.P: the export was cancelled/);
+  const result = await long.ended;
+  assert.equal(result.code, 130, result.stderr);
+  assert.match(result.stdout, /W\.P: the export was cancelled/);
   assert.equal(existsSync(join(folder, 'long/manifest.json')), false);
   const server = start(['serve']);
-  await until(() => server.told.stdout.includes('listens'));
+  await until(() => server.output.stdout.includes('listens'));
   await new Promise((resolve) => setTimeout(resolve, 500));
-  assert.equal(existsSync(join(folder, 'long/manifest.json')), false, 'it does not go on');
+  assert.equal(existsSync(join(folder, 'long/manifest.json')), false, 'it does not resume');
   server.child.kill('SIGTERM');
   await server.ended;
 });
 
-test('what is refused', async () => {
+test('invalid exports are refused', async () => {
   for (const [args, why] of [
     [['W.P', '--to', 's3://bucket/x'], /--credential must name the credential/],
     [['W.P', '--to', 'x', '--rows-per-file', 'many'], /must be a whole number/],
@@ -116,8 +116,8 @@ test('what is refused', async () => {
     [['W.NOPE', '--to', 'x'], /there is no dataset W\.NOPE/],
     [['--to', 'x'], /exactly one of dataset and query/],
   ] as const) {
-    const told = await run(['export', ...args]);
-    assert.equal(told.code, 1);
-    assert.match(told.stderr, why);
+    const result = await run(['export', ...args]);
+    assert.equal(result.code, 1);
+    assert.match(result.stderr, why);
   }
 });

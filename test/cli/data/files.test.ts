@@ -1,4 +1,4 @@
-// `tapedeck file`: published, listed, withdrawn; by symbol and date, and an export of a dataset.
+// `tapedeck file`: publishes, lists and withdraws files, by symbol and date, and exports of a dataset.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ let env: Record<string, string> = {};
 
 const run = (line: string): Promise<Ran> => runHere(line.split(' '), { cwd: folder, env });
 
-async function says(line: string): Promise<string> {
+async function readOutput(line: string): Promise<string> {
   const { code, stderr, stdout } = await run(line);
   assert.equal(code, 0, stderr);
   return stdout;
@@ -28,29 +28,29 @@ beforeAll(async () => {
   };
   await writeFile(join(folder, 'p.csv'), 'symbol,date,v\nA,2024-01-01,1\n');
   await run('workspace create W');
-  await says('ingest p.csv --dataset P');
+  await readOutput('ingest p.csv --dataset P');
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 test('a file is published, listed and withdrawn', async () => {
   const named = '--type DAILY --symbol A --date 20240101';
-  const published = await says(`file publish p.csv ${named} --weight 5`);
+  const published = await readOutput(`file publish p.csv ${named} --weight 5`);
   assert.match(published, /^DAILY A 20240101: 29 bytes, published 20/);
-  assert.match(await says('file list'), /^DAILY: weight 5, 0 downloads, /);
-  assert.match(await says('file list DAILY'), /^DAILY A 20240101: 29 bytes/);
-  await says(`file publish p.csv ${named} --weight 6`);
-  assert.match(await says('file list'), /^DAILY: weight 6, /);
-  assert.equal(await says(`file unpublish ${named}`), 'File has been withdrawn\n');
-  assert.equal(await says('file list DAILY'), '');
+  assert.match(await readOutput('file list'), /^DAILY: weight 5, 0 downloads, /);
+  assert.match(await readOutput('file list DAILY'), /^DAILY A 20240101: 29 bytes/);
+  await readOutput(`file publish p.csv ${named} --weight 6`);
+  assert.match(await readOutput('file list'), /^DAILY: weight 6, /);
+  assert.equal(await readOutput(`file unpublish ${named}`), 'File has been withdrawn\n');
+  assert.equal(await readOutput('file list DAILY'), '');
   assert.notEqual((await run(`file unpublish ${named}`)).code, 0);
 });
 
 test('a dataset is published in a format', async () => {
-  const told = await says('file publish --dataset P --format csv --type WHOLE --json');
-  assert.equal((JSON.parse(told) as { readonly bytes: number }).bytes, 29);
+  const output = await readOutput('file publish --dataset P --format csv --type WHOLE --json');
+  assert.equal((JSON.parse(output) as { readonly bytes: number }).bytes, 29);
 });
 
-test('what is wrong says so', async () => {
+test('wrong options are refused with the rule', async () => {
   for (const [line, rule] of [
     ['file publish --type X', /name a file, or a dataset/],
     ['file publish p.csv --dataset P --type X', /name a file, or a dataset/],

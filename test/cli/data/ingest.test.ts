@@ -1,4 +1,4 @@
-// `tapedeck ingest` from a file and from the standard input, beside a running server and without one.
+// `tapedeck ingest` from a file and from the standard input, with and without a running server.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -24,7 +24,7 @@ const environment = () => ({
   TAPEDECK_CHILDREN: '1',
 });
 
-/** `tapedeck ingest …` into workspace WS, with what its standard input says. */
+/** Runs `tapedeck ingest …` into workspace WS with this standard input. */
 const ingest = (args: readonly string[], input = ''): Promise<Ran> =>
   runHere(['ingest', ...args, '--workspace', 'WS'], { env: environment(), cwd: folder, input });
 
@@ -41,12 +41,12 @@ const LINES = [
   'G,7',
 ].join('\n');
 
-test('rejected records are told alike, beside a running server and without one', async () => {
+test('rejected records are reported alike, with and without a running server', async () => {
   const path = join(folder, 'bad.csv');
   await writeFile(path, LINES);
   await withServer(async () => {
-    const made = await ingest(['-', '--dataset', 'D', '--key', 'symbol'], 'symbol,v\nA,1\n');
-    assert.equal(made.code, 0, made.stderr);
+    const result = await ingest(['-', '--dataset', 'D', '--key', 'symbol'], 'symbol,v\nA,1\n');
+    assert.equal(result.code, 0, result.stderr);
   });
   const beside = await withServer(() => ingest([path, '--dataset', 'D']));
   const alone = await ingest([path, '--dataset', 'D']);
@@ -65,7 +65,7 @@ test('rejected records are told alike, beside a running server and without one',
   assert.deepEqual(linesOf(beside).slice(0, 20), linesOf(alone).slice(0, 20));
 });
 
-test('the standard input, a path in a document and how a file is read are said alike', async () => {
+test('the standard input, JSON paths and options of reading print the same messages', async () => {
   const geo = '{"type":"FeatureCollection","features":[{"id":"a","n":1},{"id":"b","n":2}]}';
   const cases: readonly (readonly [string, readonly string[], RegExp])[] = [
     [geo, [], /pass jsonPath=\$\.features\[\*\] \(--json-path '\$\.features\[\*\]'\)/],
@@ -85,13 +85,13 @@ test('the standard input, a path in a document and how a file is read are said a
     ['id,v\nA,1\nB,2\n', ['--header-lines', '99'], /must be a whole number, at most 20/],
   ];
   const all = async (round: string): Promise<void> => {
-    for (const [at, [input, args, told]] of cases.entries()) {
+    for (const [at, [input, args, pattern]] of cases.entries()) {
       const { code, stderr, stdout } = await ingest(
         ['-', '--dataset', `${round}${at}`, ...args],
         input,
       );
-      assert.match(stdout + stderr, told, `${round} ${at}`);
-      assert.equal(code === 0, /stored/.test(told.source), `${round} ${at}: ${code}`);
+      assert.match(stdout + stderr, pattern, `${round} ${at}`);
+      assert.equal(code === 0, /stored/.test(pattern.source), `${round} ${at}: ${code}`);
     }
   };
   await all('ALONE');

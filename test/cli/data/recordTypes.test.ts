@@ -1,10 +1,10 @@
-// `tapedeck types`: what it prints is TypeScript, and true.
+// `tapedeck types` prints valid and correct TypeScript.
 import assert from 'node:assert/strict';
 import { loaded, send } from '../../base/client.ts';
 import { test } from '../../base/fixtures.ts';
 import { runHere } from '../commandHere.ts';
 
-test('the records of a workspace as interfaces', async ({ server }) => {
+test('the records of a workspace are printed as interfaces', async ({ server }) => {
   await loaded(server, 'DAILY_PRICES', 'symbol,date,close,final\nA,2024-01-01,1.5,true\n', {
     key: 'symbol',
     date: 'date',

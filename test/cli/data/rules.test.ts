@@ -1,4 +1,4 @@
-// `tapedeck rule`: a rule in one line, made, tried on the past, looked at and ended.
+// `tapedeck rule`: a rule in one line is created, backtested, inspected and removed.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -60,8 +60,8 @@ test.each([
       ['isHalted', '==', false],
     ],
   ],
-])('%s', (line, told, conditions) => {
-  expect(parseRuleLine(line)).toEqual({ ...told, conditions });
+])('%s', (line, expected, conditions) => {
+  expect(parseRuleLine(line)).toEqual({ ...expected, conditions });
 });
 
 test.each([
@@ -71,17 +71,17 @@ test.each([
   ['AAPL latestPrice above 3', /an operator is one of .*\n.*\n {19}\^/],
   ['AAPL latestPrice > 1 and change < 2 or open > 3', /not by both\n.*\n {38}\^/],
   ['AAPL latestPrice > 1 change < 2', /and or or is missing before this\n.*\n {23}\^/],
-])('%s is refused where it is wrong', (line, rule) => {
+])('%s is refused with the place of the error', (line, rule) => {
   expect(() => parseRuleLine(line)).toThrow(rule);
 });
 
-test('a rule is made, looked at, paused and removed', async () => {
+test('a rule is created, inspected, paused and removed', async () => {
   const line = 'AAA latestPrice > 12';
   const tested = await run('test', line, '--step', 'day', '--from', '2024-02-01');
   expect(tested.out).toContain('latestPrice > 12: 0 times');
-  const made = await run('add', line, '--every', '5m', '--also', 'changePercent', '--json');
-  const { id, weight } = JSON.parse(made.out) as { id: string; weight: number };
-  expect([made.code, weight]).toEqual([0, 2]);
+  const result = await run('add', line, '--every', '5m', '--also', 'changePercent', '--json');
+  const { id, weight } = JSON.parse(result.out) as { id: string; weight: number };
+  expect([result.code, weight]).toEqual([0, 2]);
   await rules.settled();
   rules.trade('AAA', 12.5);
   expect((await run('log', id)).out).toMatch(/AAA\s+│ logged/);

@@ -1,4 +1,4 @@
-// `source`, `credential` and `schedule` as a person uses them, beside a server and without one.
+// `source`, `credential` and `schedule` as a person uses them, with and without a server.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** A data folder of its own, and commands on it. */
+/** Commands on a data folder of their own. */
 function place(name: string) {
   const env = {
     TAPEDECK_DATA: join(folder, name),
@@ -31,13 +31,13 @@ function place(name: string) {
     TAPEDECK_SOURCE_FOLDER: folder,
   };
   const run = (args: readonly string[], input = ''): Promise<Ran> => runHere(args, { env, input });
-  /** Runs what must succeed; what it said. */
-  const says = async (...args: readonly string[]): Promise<string> => {
+  /** Runs a command that must succeed; returns its output. */
+  const readOutput = async (...args: readonly string[]): Promise<string> => {
     const ran = await run(args);
     assert.equal(ran.code, 0, `${args.join(' ')}: ${ran.stderr}`);
     return ran.stdout;
   };
-  /** Runs what must fail; what it said. */
+  /** Runs a command that must fail; returns its error output. */
   const refuses = async (...args: readonly string[]): Promise<string> => {
     const ran = await run(args);
     assert.deepEqual([ran.code, ran.stdout], [1, ''], args.join(' '));
@@ -48,7 +48,7 @@ function place(name: string) {
     await writeServerFile(server.folder, { base: server.base });
     return server;
   };
-  return { run, says, refuses, serve };
+  return { run, says: readOutput, refuses, serve };
 }
 
 const linesOf = (jsonLines: string): readonly Readonly<Record<string, unknown>>[] =>
@@ -59,73 +59,78 @@ const linesOf = (jsonLines: string): readonly Readonly<Record<string, unknown>>[
 
 test('from a URL to a scheduled dataset beside a server', async () => {
   await using http = await startHttp((_request, response) => void response.end(CSV));
-  const { says, refuses, serve } = place('served');
-  await says('workspace', 'create', 'W');
+  const { says: readOutput, refuses, serve } = place('served');
+  await readOutput('workspace', 'create', 'W');
   await using _server = await serve();
   const url = `http://127.0.0.1:${http.port}/prices.csv`;
-  assert.match(await says('source', 'add', url, '--name', 'prices'), /^DATA_SOURCE_\w+\n$/);
-  const sample = await says('source', 'sample', 'prices');
+  assert.match(await readOutput('source', 'add', url, '--name', 'prices'), /^DATA_SOURCE_\w+\n$/);
+  const sample = await readOutput('source', 'sample', 'prices');
   assert.match(sample, /^ symbol │ date +│ price\n[─┼]+\n A +│ 2024-02-01 │ 1\.5\n/);
   const zone = ['--time-zone', 'europe/berlin'];
   const add = ['schedule', 'add', 'prices', '--dataset', 'PRICES', '--every', 'day'];
-  const made = await says(...add, ...zone);
-  assert.match(made, /^INGESTION_SCHEDULE_\w+\n$/);
+  const scheduleId = await readOutput(...add, ...zone);
+  assert.match(scheduleId, /^INGESTION_SCHEDULE_\w+\n$/);
   let history = '';
-  while (!/INGESTED/.test(history)) history = await says('schedule', 'history', 'PRICES');
+  while (!/INGESTED/.test(history)) history = await readOutput('schedule', 'history', 'PRICES');
   assert.match(history, /^ due +│ dataset │ attempt │ outcome +│ records │ invalid │ reason\n/);
   assert.match(history, /│ PRICES +│ +1 │ INGESTED │ +3 │ +0 │/);
-  assert.match(await says('sql', SQL), / symbol │ date +│ price\n[─┼]+\n A +│ 2024-02-01 │ 1\.5\n/);
+  assert.match(
+    await readOutput('sql', SQL),
+    / symbol │ date +│ price\n[─┼]+\n A +│ 2024-02-01 │ 1\.5\n/,
+  );
 
-  const [listed] = linesOf(await says('schedule', 'list', '--json'));
+  const [listed] = linesOf(await readOutput('schedule', 'list', '--json'));
   const { cron, nextRuns, state, timeZone } = listed ?? {};
   assert.deepEqual([cron, state, timeZone], ['0 0 * * *', 'ENABLED', 'Europe/Berlin']);
   assert.equal((nextRuns as readonly number[]).length, 5);
   const midnights = / Europe\/Berlin │ ENABLED │ [^│]+│ (?:\d{4}-\d\d-\d\d 00:00(?:, )?){5} │/;
-  assert.match(await says('schedule', 'list'), midnights);
-  await says('schedule', 'pause', 'PRICES');
-  assert.match(await says('schedule', 'list'), /^ name +│ dataset │ cron[^]*│ PAUSED/);
-  await says('schedule', 'resume', 'PRICES');
-  assert.match(await says('schedule', 'list'), midnights);
-  const run = linesOf(await says('schedule', 'run', 'PRICES', '--json')).at(-1);
+  assert.match(await readOutput('schedule', 'list'), midnights);
+  await readOutput('schedule', 'pause', 'PRICES');
+  assert.match(await readOutput('schedule', 'list'), /^ name +│ dataset │ cron[^]*│ PAUSED/);
+  await readOutput('schedule', 'resume', 'PRICES');
+  assert.match(await readOutput('schedule', 'list'), midnights);
+  const run = linesOf(await readOutput('schedule', 'run', 'PRICES', '--json')).at(-1);
   assert.deepEqual([run?.['status'], run?.['recordsIngested']], ['INGESTED', 0], 'nothing is new');
-  const runs = linesOf(await says('schedule', 'history', '--json'));
+  const runs = linesOf(await readOutput('schedule', 'history', '--json'));
   assert.deepEqual(runs.map(({ status }) => status).slice(0, 1), ['INGESTED']);
   assert.match(await refuses('source', 'remove', 'prices'), /^tapedeck: .*schedule/);
-  await says('schedule', 'remove', 'PRICES');
-  await says('source', 'remove', 'prices');
-  assert.equal(await says('source', 'list'), 'none\n');
+  await readOutput('schedule', 'remove', 'PRICES');
+  await readOutput('source', 'remove', 'prices');
+  assert.equal(await readOutput('source', 'list'), 'none\n');
 });
 
 test('sources, credentials and their errors without a server', async () => {
   await using http = await startHttp((request, response) => {
     response.writeHead(request.headers['x-key'] === 'hush-1234' ? 200 : 401).end(CSV);
   });
-  const { says, refuses, run } = place('alone');
+  const { says: readOutput, refuses, run } = place('alone');
   assert.match(await refuses('source', 'list'), /there is no workspace: tapedeck workspace create/);
-  await says('workspace', 'create', 'W');
-  assert.equal(await says('source', 'list'), 'none\n');
-  assert.equal(await says('source', 'list', '--json'), '');
-  const [added] = linesOf(await says('source', 'add', 'prices.csv', '--name', 'file', '--json'));
+  await readOutput('workspace', 'create', 'W');
+  assert.equal(await readOutput('source', 'list'), 'none\n');
+  assert.equal(await readOutput('source', 'list', '--json'), '');
+  const [added] = linesOf(
+    await readOutput('source', 'add', 'prices.csv', '--name', 'file', '--json'),
+  );
   assert.match(String(added?.['dataSourceId']), /^DATA_SOURCE_/);
   assert.match(
-    await says('source', 'list'),
+    await readOutput('source', 'list'),
     /^ name │ type │ dataSourceId\n[─┼]+\n file │ FILE │ DATA/,
   );
   assert.match(
-    await says('source', 'schema', 'file'),
+    await readOutput('source', 'schema', 'file'),
     / symbol +│ string │ key\n date +│ date +│ date\n/,
   );
 
   const credential = { type: 'HTTP', name: 'desk', headers: { 'x-key': 'hush-1234' } };
-  const kept = await run(['credential', 'add'], JSON.stringify(credential));
-  assert.match(kept.stdout, /^CREDENTIAL_\w+\n$/, kept.stderr);
-  const shown = await says('credential', 'list', '--json');
-  assert.equal(linesOf(shown)[0]?.['name'], 'desk');
-  assert.ok(!shown.includes('hush'), 'a secret is never told');
+  const result = await run(['credential', 'add'], JSON.stringify(credential));
+  assert.match(result.stdout, /^CREDENTIAL_\w+\n$/, result.stderr);
+  const listing = await readOutput('credential', 'list', '--json');
+  assert.equal(linesOf(listing)[0]?.['name'], 'desk');
+  assert.ok(!listing.includes('hush'), 'a secret is never shown');
   const url = `http://127.0.0.1:${http.port}/a.csv`;
-  await says('source', 'add', url, '--name', 'keyed', '--credential', 'desk');
-  assert.match(await says('source', 'sample', 'keyed'), / A +│ 2024-02-01 │ 1\.5\n/);
-  await says('source', 'add', url, '--name', 'plain');
+  await readOutput('source', 'add', url, '--name', 'keyed', '--credential', 'desk');
+  assert.match(await readOutput('source', 'sample', 'keyed'), / A +│ 2024-02-01 │ 1\.5\n/);
+  await readOutput('source', 'add', url, '--name', 'plain');
 
   const broken = await run(['source', 'add', '-'], '{"type":');
   assert.deepEqual([broken.code, broken.stdout], [1, '']);

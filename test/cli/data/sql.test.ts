@@ -1,4 +1,4 @@
-// `tapedeck sql` on a folder with a small dataset, with a server beside it and without. What is interrupted
+// `tapedeck sql` on a folder with a small dataset, with and without a running server. An interrupted command
 // is a process of its own.
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
@@ -72,14 +72,14 @@ const TABLE = [
   '',
 ].join('\n');
 
-test('a table: numbers to the right, wide characters, NULL and empty, nothing to obey', async () => {
+test('a table: numbers to the right, wide characters, NULL and empty, control characters', async () => {
   const ran = await sql(ALL);
   assert.equal(ran.stderr, '');
   assert.equal(timeless(ran), TABLE);
   assert.equal(ran.code, 0);
 });
 
-test('names that are equal or numbers, values that are long, JSON, and no rows', async () => {
+test('duplicate and numeric names, long values, JSON, and no rows', async () => {
   const odd = await sql(
     `SELECT 2 AS "2", 'x' AS "1", 3 AS "2", lpad('', 80, 'ab') AS long, '{"a":[1,"}"]}'::JSON AS j`,
   );
@@ -94,7 +94,7 @@ test('names that are equal or numbers, values that are long, JSON, and no rows',
   assert.equal(timeless(none), ' symbol │ volume\n────────┼────────\n0 rows · T · 0 messages\n');
 });
 
-test('a table ends at a thousand rows, an answer at those of its tier', async () => {
+test('a table ends at a thousand rows, a result at the row limit of its tier', async () => {
   const { id = '' } = /^(?<id>\S+)/.exec((await run(['account'])).stdout)?.groups ?? {};
   assert.equal((await run(['account', 'set', id, '--tier', 'free'])).code, 0);
   const most = await sql('SELECT v FROM MANY ORDER BY v');
@@ -108,7 +108,7 @@ test('a table ends at a thousand rows, an answer at those of its tier', async ()
   assert.match(all.stdout, end);
 });
 
-test('the bytes of a format, on stdout or in a file', async () => {
+test('a format is written to stdout or to a file', async () => {
   const csv = await sql(
     'SELECT symbol, note FROM P ORDER BY date, symbol LIMIT 1',
     '--format',
@@ -134,14 +134,14 @@ test('the bytes of a format, on stdout or in a file', async () => {
   );
 });
 
-test('the query of stdin or of a file, with parameters', async () => {
+test('a query comes from stdin or a file, with parameters', async () => {
   const query = 'SELECT count(*) AS n FROM P WHERE symbol = :s AND close > :least OR :off';
-  const given = ['--param', 's=AAPL', '--param', 'least=182', '--param', 'off=false'];
-  const piped = await run(['sql', '--format', 'csv', ...given], query);
+  const parameters = ['--param', 's=AAPL', '--param', 'least=182', '--param', 'off=false'];
+  const piped = await run(['sql', '--format', 'csv', ...parameters], query);
   assert.deepEqual([piped.stdout, piped.stderr], ['n\n1\n', '']);
   const file = join(folder, 'query.sql');
   await writeFile(file, `-- how many\n${query}\n`);
-  const filed = await sql('--file', file, '--format', 'csv', ...given);
+  const filed = await sql('--file', file, '--format', 'csv', ...parameters);
   assert.equal(filed.stdout, 'n\n1\n');
   const kinds = await sql(
     'SELECT :a || 1 AS a, :b + 1 AS b, :c IS NULL AS c, :d AS d',
@@ -167,12 +167,12 @@ test('the query of stdin or of a file, with parameters', async () => {
   }
 });
 
-test('an error has its place in the query, and nothing is on stdout', async () => {
+test('an error shows its place in the query, and stdout stays empty', async () => {
   const query = 'SELECT symbol,\n\t日本 + foo(close) AS x\nFROM P';
   const wrong = await sql(query);
   assert.deepEqual([wrong.code, wrong.stdout], [1, '']);
-  const [told = '', line, caret] = wrong.stderr.split('\n');
-  assert.match(told, /^tapedeck: line 2, column 7: .*foo/);
+  const [message = '', line, caret] = wrong.stderr.split('\n');
+  assert.match(message, /^tapedeck: line 2, column 7: .*foo/);
   assert.deepEqual([line, caret], ['   日本 + foo(close) AS x', '          ^']);
   const far = await sql(`SELECT ${'1 + '.repeat(60)}foo(1) FROM P`);
   const [, excerpt = '', mark = ''] = far.stderr.split('\n');
@@ -183,7 +183,7 @@ test('an error has its place in the query, and nothing is on stdout', async () =
   assert.equal(nowhere.stderr, 'tapedeck: there is no workspace X\n');
 });
 
-test('what a query would do, its columns, and the data as they were', async () => {
+test('the plan of a query, its columns, and data as of a snapshot', async () => {
   const query = 'SELECT symbol, date FROM P WHERE date > "2024-02-27" ORDER BY date LIMIT 5';
   const steps = (await sql(query, '--explain')).stdout.split('\n');
   assert.deepEqual(steps.slice(0, 4), ['read W.P: 1 of 1 files', 'filter', 'order', 'limit 5']);
@@ -199,7 +199,7 @@ test('what a query would do, its columns, and the data as they were', async () =
   assert.match(books.stdout, /\neverything agrees\n$/);
 });
 
-test('a query is cancelled, with a server and without', async () => {
+test('a query is cancelled, with and without a server', async () => {
   const slow =
     'SELECT sum(a.v * b.v % 7) FROM MANY a, MANY b, MANY c WHERE (a.v + b.v + c.v) % 5 = 1';
   const cancelled = { code: 130, stdout: '', stderr: 'tapedeck: cancelled\n' };
@@ -211,16 +211,16 @@ test('a query is cancelled, with a server and without', async () => {
   assert.deepEqual(await alone.ended, cancelled);
 
   const server = start(['serve'], { TAPEDECK_LOG: 'info' });
-  await until(() => server.told.stdout.includes('listens on'));
+  await until(() => server.output.stdout.includes('listens on'));
   assert.equal(timeless(await sql(ALL)), TABLE);
   const wrong = await sql('SELECT * FROM P WHERE x = 1');
-  const shown = /line 1, column 23: [^\n]*\n {2}SELECT \* FROM P WHERE x = 1\n {24}\^\n$/;
-  assert.match(wrong.stderr, shown);
-  const asked = (): number => server.told.stderr.split('/v1/sql-query/W').length;
-  const before = asked();
+  const errorPattern = /line 1, column 23: [^\n]*\n {2}SELECT \* FROM P WHERE x = 1\n {24}\^\n$/;
+  assert.match(wrong.stderr, errorPattern);
+  const countRequests = (): number => server.output.stderr.split('/v1/sql-query/W').length;
+  const before = countRequests();
   const beside = start(['sql', slow]);
-  // Its columns were asked for; the query itself comes next.
-  await until(() => asked() > before);
+  // Its columns were requested; the query itself is requested next.
+  await until(() => countRequests() > before);
   await new Promise((resolve) => setTimeout(resolve, 300));
   beside.child.kill('SIGINT');
   assert.deepEqual(await beside.ended, cancelled);

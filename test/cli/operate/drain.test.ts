@@ -1,4 +1,4 @@
-// SIGTERM and SIGHUP: the server ends within its time, whoever does not read, does not send, or waits.
+// SIGTERM and SIGHUP: the server ends within its time, even if clients do not read, do not send, or wait.
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -9,9 +9,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, test } from 'vitest';
 import { startCommand, type Started } from '../command.ts';
 
-/** As long as the endless query runs on. */
+/** Time that the endless query keeps the server draining. */
 const DRAIN_MS = 2_000;
-/** A busy machine needs longer for everything else. */
+/** Extra time for everything else on a busy machine. */
 const LATE_MS = 4_000;
 const SECRET = 'sk_0123456789abcdef0123456789abcdef';
 const HALF_SENT = 300;
@@ -41,9 +41,9 @@ async function serve(): Promise<{ readonly started: Started; readonly base: stri
   };
   const started = startCommand(['serve'], { env }, children);
   for (;;) {
-    const base = /listens on (\S+)/.exec(started.told.stdout)?.[1];
+    const base = /listens on (\S+)/.exec(started.output.stdout)?.[1];
     if (base !== undefined) return { started, base };
-    assert.equal(started.child.exitCode, null, started.told.stderr);
+    assert.equal(started.child.exitCode, null, started.output.stderr);
     await sleep(20);
   }
 }
@@ -58,7 +58,7 @@ const rows = Array.from({ length: 1_000 }, (_, at) => `K${at},2024-01-01,${at}`)
 const sql = (base: string, query: string): string =>
   `${base}/v1/sql-query/WS?${new URLSearchParams({ token: SECRET, sqlQuery: query })}`;
 
-/** Readers that do not read, requests half sent in each way, an endless query, and loads. */
+/** Opens readers that do not read, partial requests of each kind, an endless query, and loads. */
 async function burden(base: string): Promise<void> {
   const post = { method: 'POST', headers: { authorization: `Bearer ${SECRET}` } };
   await fetch(`${base}/v1/workspaces`, { ...post, body: JSON.stringify({ name: 'WS' }) });

@@ -1,4 +1,4 @@
-// What a command says of a server that is none of ours, of another version, or that something stands before.
+// Errors of commands about a server that is not Tapedeck, of another version, or behind a proxy.
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** One of each way in which commands speak. */
+/** One command of each way of calling a server. */
 const COMMANDS = [
   ['workspace', 'list'],
   ['status'],
@@ -24,22 +24,22 @@ const COMMANDS = [
   ['stream', 'tops'],
 ] as const;
 
-/** What each command says of a server that answers so: one line, and exit code 1. */
-async function said(answer: RequestListener): Promise<readonly string[]> {
+/** The error of each command against a server with these responses: one line, and exit code 1. */
+async function readErrors(answer: RequestListener): Promise<readonly string[]> {
   const server = createServer(answer).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   const { port } = server.address() as AddressInfo;
   const base = `http://127.0.0.1:${port}`;
   try {
-    const told: string[] = [];
+    const errors: string[] = [];
     for (const args of COMMANDS) {
       const env = { TAPEDECK_DATA: join(folder, 'none'), TAPEDECK_TOKEN: 'sk_x' };
       const ran = await runHere([...args, '--server', base], { env, cwd: folder });
       expect([args, ran.code, ran.stdout]).toEqual([args, 1, '']);
       expect(ran.stderr).toMatch(/^tapedeck: .+\n$/);
-      told.push(ran.stderr.trim().replaceAll(base, 'BASE'));
+      errors.push(ran.stderr.trim().replaceAll(base, 'BASE'));
     }
-    return told;
+    return errors;
   } finally {
     server.closeAllConnections();
     server.close();
@@ -55,26 +55,26 @@ const page =
     answer.writeHead(status, { 'content-type': 'text/html', ...headers }).end('<h1>hello</h1>');
   };
 
-test('another program, and a proxy that answers in its place', async () => {
-  expect(await said(page(200))).toEqual(each('BASE is no Tapedeck server'));
+test('another program, and a proxy that responds instead of the server', async () => {
+  expect(await readErrors(page(200))).toEqual(each('BASE is no Tapedeck server'));
   for (const status of [404, 502]) {
     const sentence = `BASE answers ${status} and text/html, not what a Tapedeck server does`;
-    expect(await said(page(status))).toEqual(each(sentence));
+    expect(await readErrors(page(status))).toEqual(each(sentence));
   }
   const location = 'https://data.example/';
-  expect(await said(page(301, { location }))).toEqual(
+  expect(await readErrors(page(301, { location }))).toEqual(
     each(`BASE redirects to ${location}: pass that`),
   );
 });
 
-test('JSON that is not ours', async () => {
+test('JSON of another program', async () => {
   const none: RequestListener = (_request, answer) => {
     answer.writeHead(200, { 'content-type': 'application/json' }).end('null');
   };
-  expect(await said(none)).toEqual(each('BASE is no Tapedeck server'));
+  expect(await readErrors(none)).toEqual(each('BASE is no Tapedeck server'));
 });
 
-test('a server of another version says so, also where it is not understood', async () => {
+test('a server of another version is named, also when its response is not understood', async () => {
   const versions = `it is version 9.9.9, and this command ${VERSION}`;
   const other =
     (status: number, body: object): RequestListener =>
@@ -85,18 +85,18 @@ test('a server of another version says so, also where it is not understood', asy
     };
   const refused = { detail: 'there is no such path', message: 'there is no such path' };
   const sentence = `there is no such path (the server: ${versions})`;
-  const told = await said(other(404, refused));
-  expect(told.every((line) => line.endsWith(`(the server: ${versions})`))).toBe(true);
-  expect(told[0]).toContain(sentence);
-  const strange = await said(other(200, { other: true }));
+  const errors = await readErrors(other(404, refused));
+  expect(errors.every((line) => line.endsWith(`(the server: ${versions})`))).toBe(true);
+  expect(errors[0]).toContain(sentence);
+  const strange = await readErrors(other(200, { other: true }));
   expect(strange.every((line) => line.includes(versions))).toBe(true);
 });
 
-test('an answer that breaks off', async () => {
+test('a response that breaks off', async () => {
   const cut: RequestListener = (_request, answer) => {
     answer.writeHead(200, { 'content-type': 'text/event-stream', 'content-length': '100' });
     answer.write('{"wor');
     setTimeout(() => answer.destroy(), 20);
   };
-  expect(await said(cut)).toEqual(each('BASE closed the connection during its answer'));
+  expect(await readErrors(cut)).toEqual(each('BASE closed the connection during its answer'));
 });

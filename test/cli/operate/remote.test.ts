@@ -1,5 +1,5 @@
-// Commands that speak to a server: by its URL and a token, over TLS, and beside its folder whatever name its
-// certificate is for.
+// Commands that call a server: by its URL and a token, over TLS, and with its local folder, where the name
+// in its certificate does not matter.
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -43,46 +43,52 @@ const run = (args: readonly string[], more: Variables = {}): Promise<Ran> =>
     cwd: folder,
   });
 
-async function says(args: readonly string[], more: Variables = {}): Promise<string> {
+async function readOutput(args: readonly string[], more: Variables = {}): Promise<string> {
   const { code, stderr, stdout } = await run(args, more);
   expect([args, code, code === 0 ? '' : stderr]).toEqual([args, 0, '']);
   return stdout;
 }
 
-test('a server elsewhere: load, look, ask, rename, delete; no folder is made here', async () => {
+test('a remote server: load, inspect, query, rename, delete; no local folder is created', async () => {
   const far = ['--server', plain.base, '--token', plain.secret];
   const place = ['--dataset', 'P', '--workspace', 'WS', '--key', 'symbol', '--date', 'date'];
   const loading = ['ingest', 'p.csv', ...place, ...far];
-  expect(await says(loading)).toContain('P: 2 records received, 2 stored');
+  expect(await readOutput(loading)).toContain('P: 2 records received, 2 stored');
   const env = { TAPEDECK_SERVER: `${plain.base}/`, TAPEDECK_TOKEN: plain.secret };
-  expect(await says(['dataset'], env)).toMatch(/P +│ +2 │ symbol, date/);
-  expect(await says(['dataset', 'describe', 'P'], env)).toMatch(/date +│ date +│ date/);
-  expect(await says(['sql', 'SELECT sum(v) AS v FROM P', '--format', 'csv'], env)).toBe('v\n3\n');
-  expect(await says(['dataset', 'rename', 'P', 'Q'], env)).toBe('WS.Q\n');
+  expect(await readOutput(['dataset'], env)).toMatch(/P +│ +2 │ symbol, date/);
+  expect(await readOutput(['dataset', 'describe', 'P'], env)).toMatch(/date +│ date +│ date/);
+  expect(await readOutput(['sql', 'SELECT sum(v) AS v FROM P', '--format', 'csv'], env)).toBe(
+    'v\n3\n',
+  );
+  expect(await readOutput(['dataset', 'rename', 'P', 'Q'], env)).toBe('WS.Q\n');
   await writeFile(join(folder, 'q.csv'), 'symbol,date,v\nB,2024-01-01,9\nC,2024-01-01,1\n');
   const again = ['ingest', 'q.csv', '--dataset', 'Q', '--workspace', 'WS', ...far];
-  const replacing = await says([...again, '--duplicates', 'replace']);
+  const replacing = await readOutput([...again, '--duplicates', 'replace']);
   expect(replacing).toContain('2 records received, 1 stored, 1 replaced');
   expect(replacing).not.toContain('warning');
-  await says(['dataset', 'purge', 'Q', 'C', '--yes'], env);
-  expect(await says(['dataset', 'index', 'Q', '--no-index'], env)).toBe(
+  await readOutput(['dataset', 'purge', 'Q', 'C', '--yes'], env);
+  expect(await readOutput(['dataset', 'index', 'Q', '--no-index'], env)).toBe(
     'no unique index, 2 records\n',
   );
   const keyed = ['dataset', 'index', 'Q', '--key', 'symbol', '--date', 'date'];
-  expect(await says(keyed, env)).toBe('unique index symbol, date, 2 records\n');
+  expect(await readOutput(keyed, env)).toBe('unique index symbol, date, 2 records\n');
   expect((await run(['dataset', 'index', 'Q'], env)).stderr).toContain('--key');
   const purge = ['dataset', 'purge', 'Q', 'A', '--from', '2024-01-01'];
   expect((await run(purge, env)).stderr).toContain('--yes');
-  expect(await says([...purge, '--yes'], env)).toBe('records of WS.Q are purged\n');
-  expect(await says(['sql', 'SELECT symbol FROM Q', '--format', 'csv'], env)).toBe('symbol\nB\n');
+  expect(await readOutput([...purge, '--yes'], env)).toBe('records of WS.Q are purged\n');
+  expect(await readOutput(['sql', 'SELECT symbol FROM Q', '--format', 'csv'], env)).toBe(
+    'symbol\nB\n',
+  );
   const refused = await run(['dataset', 'delete', 'Q'], env);
   expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('--yes')]);
-  expect(await says(['dataset', 'delete', 'Q', '--yes'], env)).toBe('WS.Q is deleted\n');
-  expect(await says(['dataset', 'list', '--json'], env)).toBe('');
-  expect(await says(['ingest', 'p.csv', '--dataset', 'R', ...far])).toContain('R: 2 records');
-  expect(await says(['dataset', 'list', '--workspace', 'WS', '--json'], env)).toContain('"R"');
-  expect(await says(['workspace', 'create', 'MORE', ...far])).toBe('MORE\n');
-  expect(await says(['workspace', 'list', ...far])).toContain('MORE: \n');
+  expect(await readOutput(['dataset', 'delete', 'Q', '--yes'], env)).toBe('WS.Q is deleted\n');
+  expect(await readOutput(['dataset', 'list', '--json'], env)).toBe('');
+  expect(await readOutput(['ingest', 'p.csv', '--dataset', 'R', ...far])).toContain('R: 2 records');
+  expect(await readOutput(['dataset', 'list', '--workspace', 'WS', '--json'], env)).toContain(
+    '"R"',
+  );
+  expect(await readOutput(['workspace', 'create', 'MORE', ...far])).toBe('MORE\n');
+  expect(await readOutput(['workspace', 'list', ...far])).toContain('MORE: \n');
   const admin = plain.tapedeck.services.adminToken;
   expect((await run(['status', '--server', plain.base, '--token', admin])).stdout).toContain(
     'version',
@@ -90,7 +96,7 @@ test('a server elsewhere: load, look, ask, rename, delete; no folder is made her
   expect(existsSync(nowhere())).toBe(false);
 });
 
-test('a certificate is checked, or named; beside the folder it is known', async () => {
+test('a certificate is verified, or passed with --ca; with the local folder it is trusted', async () => {
   const far = ['--server', tls.base, '--token', tls.secret];
   const refused = await run(['workspace', 'list', ...far]);
   expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('--ca')]);
@@ -100,27 +106,29 @@ test('a certificate is checked, or named; beside the folder it is known', async 
   expect(none.stderr).toContain('can not be read');
   await writeServerFile(tls.folder, { base: tls.base, certificate: cert });
   const beside = { TAPEDECK_DATA: tls.folder };
-  expect(await says(['workspace', 'list'], beside)).toContain('WS: ');
+  expect(await readOutput(['workspace', 'list'], beside)).toContain('WS: ');
   expect((await run(['status'], beside)).stdout).toContain('version');
 });
 
-test('what can not be reached is said in a sentence', async () => {
-  const told = async (...args: readonly string[]): Promise<string> => {
+test('an unreachable server is reported in one sentence', async () => {
+  const readError = async (...args: readonly string[]): Promise<string> => {
     const { code, stderr, stdout } = await run(['dataset', ...args]);
     expect([code, stdout]).toEqual([1, '']);
     return stderr;
   };
-  expect(await told('--server', 'ftp://x', '--token', 't')).toContain('must be http://');
-  expect(await told('--server', plain.base)).toContain('needs a token');
-  expect(await told('--server', 'http://127.0.0.1:1', '--token', 't')).toContain('nothing listens');
+  expect(await readError('--server', 'ftp://x', '--token', 't')).toContain('must be http://');
+  expect(await readError('--server', plain.base)).toContain('needs a token');
+  expect(await readError('--server', 'http://127.0.0.1:1', '--token', 't')).toContain(
+    'nothing listens',
+  );
   const spoken = plain.base.replace('http:', 'https:');
-  expect(await told('--server', spoken, '--token', 't')).toContain('does not speak TLS');
-  expect(await told('--server', plain.base, '--token', 'sk_wrong')).toContain('not valid');
+  expect(await readError('--server', spoken, '--token', 't')).toContain('does not speak TLS');
+  expect(await readError('--server', plain.base, '--token', 'sk_wrong')).toContain('not valid');
   const good = ['--server', plain.base, '--token', plain.secret];
-  expect(await told(...good, '--workspace', 'NO')).toContain('workspace "NO"');
+  expect(await readError(...good, '--workspace', 'NO')).toContain('workspace "NO"');
 });
 
-test('a folder that is not there is not made by a question', async () => {
+test('a read does not create a missing folder', async () => {
   for (const args of [['sql', 'SELECT 1'], ['dataset'], ['dataset', 'describe', 'P']]) {
     const { code, stderr } = await run(args);
     expect([code, stderr]).toEqual([1, expect.stringContaining('there is no data folder')]);

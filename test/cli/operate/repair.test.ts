@@ -1,5 +1,5 @@
 // `tapedeck verify` and `tapedeck repair`: a lost catalog, an older one and a damaged file, as an operator
-// meets them at the terminal.
+// handles them at the terminal.
 import assert from 'node:assert/strict';
 import { copyFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -41,10 +41,10 @@ async function loseCatalog(folder: string): Promise<void> {
   }
 }
 
-test('datasets of a lost catalog are rebuilt as they were last, from the files alone', async () => {
+test('datasets of a lost catalog are rebuilt in their latest state from the files alone', async () => {
   const folder = await newFolder();
   const before = await served(folder, async (server) => {
-    // Replaced, deleted, compacted, overwritten: what is in force is not what is there.
+    // Replaced, deleted, compacted, overwritten: the valid records differ from the stored ones.
     await loaded(server, 'D', csv('A', 40, 1), INDEX);
     await loaded(server, 'D', csv('B', 40, 100));
     await loaded(server, 'D', csv('A', 10, 500), { duplicateKeyHandling: 'replace' });
@@ -60,12 +60,12 @@ test('datasets of a lost catalog are rebuilt as they were last, from the files a
     return Promise.all(['D', 'E', 'C'].map((name) => read(server, all(name))));
   });
   await loseCatalog(folder);
-  const shown = await run(folder, 'repair');
-  assert.equal(shown.code, 1, shown.stderr);
-  assert.match(shown.stdout, /catalog\.db is missing.*Nothing was changed/);
-  assert.match(shown.stdout, /WS\.D: 3 files in force/);
-  assert.match(shown.stdout, /WS\.E: 1 files in force/);
-  assert.match(shown.stdout, /WS\.C: 2 files in force/);
+  const preview = await run(folder, 'repair');
+  assert.equal(preview.code, 1, preview.stderr);
+  assert.match(preview.stdout, /catalog\.db is missing.*Nothing was changed/);
+  assert.match(preview.stdout, /WS\.D: 3 files in force/);
+  assert.match(preview.stdout, /WS\.E: 1 files in force/);
+  assert.match(preview.stdout, /WS\.C: 2 files in force/);
   const rebuilt = await run(folder, 'repair', '--rebuild');
   assert.equal(rebuilt.code, 0, rebuilt.stderr);
   assert.match(rebuilt.stdout, /WS\.D: 75 records of 3 files/);
@@ -81,7 +81,7 @@ test('datasets of a lost catalog are rebuilt as they were last, from the files a
   assert.deepEqual(after, before);
 });
 
-test('an older catalog is accepted on demand, and what came later can be had beside it', async () => {
+test('an older catalog is accepted on demand, later records go into another dataset', async () => {
   const folder = await newFolder();
   await served(folder, (server) => loaded(server, 'D', csv('A', 10, 1), INDEX));
   await copyFile(join(folder, 'catalog.db'), join(folder, 'older.db'));
@@ -103,7 +103,7 @@ test('an older catalog is accepted on demand, and what came later can be had bes
   assert.equal(fits.code, 0);
 });
 
-test('verify names a damaged file, and a backup heals it, beside a running server too', async () => {
+test('verify names a damaged file, repair heals it from a backup, also with a running server', async () => {
   const folder = await newFolder();
   const backup = await newFolder();
   const server = await startServer({ folder, seams: { watch: false } });
@@ -111,19 +111,19 @@ test('verify names a damaged file, and a backup heals it, beside a running serve
     await loaded(server, 'D', csv('A', 10, 1), INDEX);
     await loaded(server, 'D', csv('B', 10, 1));
     const before = await read(server, all('D'));
-    const made = await fetch(`${server.base}/v1/admin/backup`, {
+    const response = await fetch(`${server.base}/v1/admin/backup`, {
       method: 'POST',
       headers: { authorization: `Bearer ${server.tapedeck.services.adminToken}` },
       body: JSON.stringify({ target: backup, copy: true }),
     });
-    assert.equal(made.status, 200, await made.text());
+    assert.equal(response.status, 200, await response.text());
     const lake = join(folder, 'lake', 'WS', 'D');
     const [one = '', other = ''] = await readdir(lake);
     const bytes = await readFile(join(lake, one));
     bytes[60] = (bytes[60] ?? 0) ^ 4;
     await writeFile(join(lake, one), bytes);
     await rm(join(lake, other));
-    // As `serve` tells the command line.
+    // As `serve` writes it for the command line.
     await writeFile(join(folder, 'server.json'), JSON.stringify({ base: server.base }));
     const bad = await run(folder, 'verify');
     assert.equal(bad.code, 1, bad.stderr);

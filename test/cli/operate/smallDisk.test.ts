@@ -1,5 +1,5 @@
-// What commands do where the disk has hardly any room, or none: reads answer, writes say why they do not, no
-// command hangs, and nothing is half made.
+// Commands on a disk with little or no space: reads succeed, writes report the reason, no command hangs, and
+// nothing is left half-written.
 import { createHash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { smallDisk } from '../../base/smallDisk.ts';
 import type { Ran } from '../command.ts';
 import { runHere } from '../commandHere.ts';
 
-/** Nothing that a file could be made smaller by. */
+/** Text that cannot be compressed. */
 const digest = (at: number): string => createHash('sha256').update(String(at)).digest('hex');
 
 let outside = '';
@@ -42,7 +42,7 @@ test('1 MB, 64 kB, nothing', async (t) => {
   expect((await sql()).stdout).toBe(answered.stdout);
   expect((await run('tokens', 'list')).code).toBe(0);
   await leave(0);
-  // The reserve has room for a start.
+  // The reserve has enough space for a start.
   expect(await sql()).toEqual(answered);
   await rm(join(data, 'reserve'));
   await leave(0);

@@ -1,5 +1,5 @@
-// What a command line names, and is not what it says: files, folders, names, certificates at a wrong clock.
-// One sentence each, exit code 1, nothing half-made.
+// Wrong arguments of the command line: files, folders, names, and certificates with a wrong clock.
+// One sentence each, exit code 1, nothing left half-written.
 import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:https';
@@ -26,9 +26,9 @@ const run = (...args: readonly string[]) => {
   return runHere(args, { env, cwd: folder });
 };
 
-test('files that are none are told before anything is made', async () => {
+test('missing files and folders are reported before anything is created', async () => {
   const before = await readdir(folder);
-  for (const [args, says] of [
+  for (const [args, message] of [
     [['ingest', 'nicht da.csv', '--dataset', 'P'], 'there is no file nicht da.csv'],
     [['ingest', 'a folder', '--dataset', 'P'], 'a folder is no file: it is a folder'],
     [['capture', 'info', 'nicht da.pcap'], 'there is no file nicht da.pcap'],
@@ -36,19 +36,22 @@ test('files that are none are told before anything is made', async () => {
     [['file', 'publish', 'nicht da.csv', '--type', 'T'], 'there is no file nicht da.csv'],
   ] as const) {
     const { code, stderr, stdout } = await run(...args);
-    expect([args, code, stdout, stderr]).toEqual([args, 1, '', `tapedeck: ${says}\n`]);
+    expect([args, code, stdout, stderr]).toEqual([args, 1, '', `tapedeck: ${message}\n`]);
   }
   expect(await readdir(folder)).toEqual(before);
 });
 
-test('names with blanks and letters of any language work, or are refused with the rule', async () => {
+test('names with spaces and letters of any language work, or are refused with the rule', async () => {
   expect(await run('workspace', 'create', 'W')).toMatchObject({ code: 0 });
   const file = 'Äpfel & Birnen 1.csv';
-  const made = await run('ingest', file, '--dataset', 'P', '--workspace', 'W');
-  expect([made.code, made.stdout]).toEqual([0, expect.stringContaining('Größe in € integer')]);
+  const loadResult = await run('ingest', file, '--dataset', 'P', '--workspace', 'W');
+  expect([loadResult.code, loadResult.stdout]).toEqual([
+    0,
+    expect.stringContaining('Größe in € integer'),
+  ]);
   const query = "SELECT symbol, `Größe in €` AS g FROM P WHERE symbol = 'Ä B'";
-  const asked = await run('sql', query, '--workspace', 'W', '--format', 'json');
-  expect([asked.code, asked.stdout.trim()]).toEqual([0, '[{"symbol":"Ä B","g":1}]']);
+  const queryResult = await run('sql', query, '--workspace', 'W', '--format', 'json');
+  expect([queryResult.code, queryResult.stdout.trim()]).toEqual([0, '[{"symbol":"Ä B","g":1}]']);
   const rule = 'must be 1 to 128 letters, digits or underscores';
   for (const args of [
     ['workspace', 'create', 'Mein Raum'],
@@ -66,7 +69,7 @@ test('names with blanks and letters of any language work, or are refused with th
   expect(await readdir(join(folder, 'für Ü'))).toContain('manifest.json');
 });
 
-test('what a command line can not mean is exit code 1 too', async () => {
+test('an invalid command line has exit code 1 too', async () => {
   for (const args of [
     ['nosuch'],
     ['ingest'],
@@ -97,7 +100,7 @@ subjectAltName = IP:127.0.0.1
 basicConstraints = CA:true
 `;
 
-/** Signed by itself, for these days. */
+/** A self-signed certificate for these days; returns its folder. */
 async function certified(name: string, from: string, to: string): Promise<string> {
   const place = join(folder, name);
   await mkdir(place);
@@ -105,15 +108,15 @@ async function certified(name: string, from: string, to: string): Promise<string
   await writeFile(join(place, 'index'), '');
   const openssl = (...args: readonly string[]): void =>
     void execFileSync('openssl', args, { cwd: place, stdio: 'ignore' });
-  const made = ['-newkey', 'rsa:2048', '-nodes', '-keyout', 'key.pem', '-out', 'asked.pem'];
-  openssl('req', '-new', ...made, '-subj', '/CN=localhost');
+  const keyOptions = ['-newkey', 'rsa:2048', '-nodes', '-keyout', 'key.pem', '-out', 'csr.pem'];
+  openssl('req', '-new', ...keyOptions, '-subj', '/CN=localhost');
   const how = ['-batch', '-notext', '-config', 'config', '-selfsign', '-keyfile', 'key.pem'];
-  openssl('ca', ...how, '-in', 'asked.pem', '-out', 'cert.pem', '-startdate', from, '-enddate', to);
+  openssl('ca', ...how, '-in', 'csr.pem', '-out', 'cert.pem', '-startdate', from, '-enddate', to);
   return place;
 }
 
-test('a certificate of another time tells that a clock may be wrong', async () => {
-  for (const [name, from, to, says] of [
+test('an error about an expired or future certificate says that a clock may be wrong', async () => {
+  for (const [name, from, to, reason] of [
     ['past', '20200101000000Z', '20210101000000Z', 'has expired, or the clock here is wrong'],
     [
       'to come',
@@ -133,7 +136,7 @@ test('a certificate of another time tells that a clock may be wrong', async () =
     server.close();
     expect([code, stderr]).toEqual([
       1,
-      `tapedeck: ${base} can not be reached: its certificate ${says}\n`,
+      `tapedeck: ${base} can not be reached: its certificate ${reason}\n`,
     ]);
   }
 });

@@ -1,4 +1,4 @@
-// A token that takes a signature of the whole query only: what was signed can not be asked otherwise.
+// A token that accepts only a signature of the whole query: a signed request cannot be changed.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
 import { loaded, send } from '../../base/client.ts';
@@ -14,23 +14,23 @@ beforeAll(async () => {
   await accounts.changeAccount(server.tapedeck.accountId, { tier: 'scale' });
   await loaded(server, 'P', 'symbol,v\nA,1\nB,2\n');
   const grants = [{ datasets: '*', rights: ['read', 'write'] }];
-  const made = await send(server, 'POST', '/account/tokens', {
+  const creation = await send(server, 'POST', '/account/tokens', {
     kind: 'publishable',
     grants,
     fullSignatures: true,
   });
-  const told = JSON.parse(made.text) as {
+  const createdToken = JSON.parse(creation.text) as {
     readonly token: string;
     readonly fullSignatures: boolean;
   };
-  assert.equal(told.fullSignatures, true);
-  token = told.token;
+  assert.equal(createdToken.fullSignatures, true);
+  token = createdToken.token;
   const signed = await send(server, 'POST', '/account/signed', { tokenToSign: token });
   secret = (JSON.parse(signed.text) as { readonly secret: string }).secret;
 });
 afterAll(() => server.close());
 
-/** Asks `path` with a signature of `query`; the status. */
+/** Requests `path` with a signature of `query` and returns the status. */
 async function ask(path: string, query: string | undefined, body?: string): Promise<number> {
   const url = new URL(`${server.base}/v1${path}`);
   const method = body === undefined ? 'GET' : 'POST';
@@ -64,7 +64,7 @@ test('a query of the token alone is whole, and bodies are covered as before', as
   assert.equal(await ask(load, undefined, 'symbol,v\nD,3\n'), 403);
 });
 
-test('without the setting both forms pass, and it can be taken back', async () => {
+test('without the setting both forms pass, and it can be removed', async () => {
   const { accounts } = server.tapedeck.services;
   const { tokenId } = accounts.identify(token);
   const path = `/data/WS/P?limit=2&token=${token}`;

@@ -1,4 +1,4 @@
-// The samples that users copy, run as they stand against a server whose token is signed.
+// The samples that users copy, run unchanged against a server whose token is signed.
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -48,7 +48,7 @@ const env = (keys: typeof reader): NodeJS.ProcessEnv => ({
   ...keys,
 });
 
-/** Whether a sample can't run here; in continuous integration everything must be there. */
+/** True if a sample cannot run here; in continuous integration all programs must be installed. */
 function missing(program: string): boolean {
   const there = spawnSync(program, ['--version']).error === undefined;
   return !there && process.env['CI'] !== 'true';
@@ -62,7 +62,7 @@ for (const [name, program, file] of LANGUAGES) {
     const { stdout } = await run(program, [script, read], { env: env(reader) });
     assert.deepEqual(JSON.parse(stdout), [{ v: 2 }, { v: 1 }]);
     const again = await run(program, [script, read], { env: env(reader) });
-    assert.equal(again.stdout, stdout, 'polls are no replays');
+    assert.equal(again.stdout, stdout, 'repeated polls are no replays');
     const body = join(folder, file);
     await writeFile(body, `symbol,date,v\nB,2020-01-01,${name.length}\n`);
     const dataset = `FROM_${file.split('.')[1]?.toUpperCase()}`;
@@ -77,7 +77,7 @@ for (const [name, program, file] of LANGUAGES) {
   });
 }
 
-test('a body that was not the signed one changes nothing; a write is taken once', async () => {
+test('a body other than the signed one changes nothing; a write is accepted once', async () => {
   const { accounts } = server.tapedeck.services;
   const { TOKEN, SECRET } = writer;
   assert.equal(accounts.signingSecret(TOKEN), SECRET);

@@ -1,4 +1,4 @@
-// A client's side of a signed request, for the tests that need one at a certain second.
+// The client side of a signed request, for tests that need one at a certain second.
 import { createHash, createHmac } from 'node:crypto';
 
 const hmac = (key: string, text: string): string =>

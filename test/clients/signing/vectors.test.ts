@@ -1,4 +1,4 @@
-// The vectors were made by vectors.py alone; what the server says must be what they expect.
+// vectors.py alone computed the vectors; the verdicts of the server must be those that they expect.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,7 +32,7 @@ function verdict({ body, secret, brand, nowMs, ...request }: Vector): string {
   }
 }
 
-test('every vector is judged as its maker expects', () => {
+test('the server judges every vector as expected', () => {
   assert.ok(VECTORS.length >= 80);
   const wrong = VECTORS.filter((vector) => verdict(vector) !== vector.expect).map(
     (vector) => `${vector.name}: ${verdict(vector)}, not ${vector.expect}`,

@@ -1,4 +1,4 @@
-// The typed client against a real server: what is typed, counted, paged, tried again and resumed.
+// The typed client against a real server: types, costs, pages, retries and resumed streams.
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -36,7 +36,7 @@ test('operations are typed by the table of endpoints', async ({ server }) => {
   expectTypeOf<{ path: { workspace: string; id: string } }>().toExtend<Given>();
 });
 
-test('what was spent is counted, and a refusal says why', async ({ server }) => {
+test('spent messages are counted, and a refusal includes the reason', async ({ server }) => {
   await load(server);
   const client = clientOf(server);
   const rows = await client.sql<{ readonly v: number }>(
@@ -59,7 +59,7 @@ test('what was spent is counted, and a refusal says why', async ({ server }) => 
   });
 });
 
-test('pages are of one moment, whatever is written between them', async ({ server }) => {
+test('all pages are as of one moment, independent of writes between them', async ({ server }) => {
   await load(server);
   const seen: unknown[] = [];
   for await (const { v } of clientOf(server).records('WS', 'P', { key: 'A', pageSize: 10 })) {
@@ -75,7 +75,9 @@ test('pages are of one moment, whatever is written between them', async ({ serve
   );
 });
 
-test('changes come as they happen, and go on after a broken connection', async ({ server }) => {
+test('changes arrive as they happen, and continue after a broken connection', async ({
+  server,
+}) => {
   await load(server);
   const abort = new AbortController();
   const pushed = async (v: number): Promise<void> => {
@@ -109,7 +111,7 @@ test('changes come as they happen, and go on after a broken connection', async (
     for await (const item of changes) {
       if (item.kind !== 'message') continue;
       seen.push(item.value['v']);
-      // The newest record comes at once, and then the connection breaks.
+      // The latest record arrives immediately, and then the connection breaks.
       if (seen.length < 3) await pushed(seen.length);
       else abort.abort();
     }
@@ -119,12 +121,12 @@ test('changes come as they happen, and go on after a broken connection', async (
   assert.equal(connections, 2);
 });
 
-test('a server that is too busy is asked again, and a POST that broke is not', async () => {
-  const asked: string[] = [];
+test('a request to a busy server is retried, a broken POST is not', async () => {
+  const methods: string[] = [];
   const server = createServer((request, response) => {
-    asked.push(request.method ?? '');
+    methods.push(request.method ?? '');
     if (request.method === 'POST') return void request.socket.destroy();
-    if (asked.length < 3) return void response.writeHead(429, { 'retry-after': '0' }).end('slow');
+    if (methods.length < 3) return void response.writeHead(429, { 'retry-after': '0' }).end('slow');
     response.setHeader('content-type', 'application/json').end('{"status":"up"}');
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -132,13 +134,13 @@ test('a server that is too busy is asked again, and a POST that broke is not', a
   const retries = { waitMs: 1, most: 3 };
   const client = new TapedeckClient({ base: `http://127.0.0.1:${port}`, token: 'pk', retries });
   assert.equal((await client.call('getStatus', {})).value.status, 'up');
-  assert.deepEqual(asked, ['GET', 'GET', 'GET']);
+  assert.deepEqual(methods, ['GET', 'GET', 'GET']);
   await assert.rejects(client.sql('WS', 'SELECT 1'));
-  assert.deepEqual(asked.slice(3), ['POST']);
+  assert.deepEqual(methods.slice(3), ['POST']);
   server.close();
 });
 
-test('events are put together from pieces of any length', () => {
+test('events are assembled from pieces of any length', () => {
   const text =
     ': hello\r\n\r\ndata: [{"a":1}]\r\n\r\nevent: gap\ndata: {"missed":2}\nid: 7\n\ndata: x\ndata: y\r\n\r\n';
   const whole = frameReader()(text);

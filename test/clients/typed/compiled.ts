@@ -1,4 +1,4 @@
-// A program that somebody else writes, compiled as strictly as ours are.
+// A third-party program, compiled as strictly as ours.
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ const ROOT = join(import.meta.dirname, '..', '..', '..');
 const MODULES = join(ROOT, 'node_modules');
 const run = promisify(execFile);
 
-/** What a program imports. */
+/** The packages that a program imports. */
 export const CLIENT = join(ROOT, 'client', 'client.ts');
 
 const HOW = [
@@ -29,7 +29,7 @@ const HOW = [
 ];
 
 /**
- * Of more files than the program where it imports some of its folder.
+ * Compiles further files of the folder if the program imports them.
  * @throws Error with the compiler's report in `stdout`
  */
 export async function compiled(

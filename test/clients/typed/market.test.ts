@@ -1,5 +1,5 @@
-// What the typed client knows of market types, beside what the invented exchange answers: each attribute with
-// its type, and none that there is not.
+// The market types of the typed client against the answers of the synthetic exchange: each attribute has its
+// type, and no other attribute exists.
 import { afterAll, beforeAll, expect, expectTypeOf, test } from 'vitest';
 import { TapedeckClient } from '../../../client/client.ts';
 import type { Dividend, MarketTypes, Quote, StockAnswer } from '../../../client/market.ts';
@@ -51,19 +51,19 @@ test('an attribute of a quote has its type, and a wrong one is refused', async (
   expect(value).toEqual(quote);
 });
 
-/** A program beside the package: right in its first lines, and wrong in one of these. */
+/** A program beside the package: its first lines are right, and each of these is wrong. */
 const RIGHT = `
 import { TapedeckClient } from '${CLIENT}';
 const client = new TapedeckClient({ base: '', token: '' });
 const quote = await client.stock('AAPL', 'quote');
-const told = await client.batch(['AAPL'], ['quote', 'company'], {});
-const price: number | null | undefined = quote.latestPrice ?? told['AAPL']?.quote?.close;
+const batch = await client.batch(['AAPL'], ['quote', 'company'], {});
+const price: number | null | undefined = quote.latestPrice ?? batch['AAPL']?.quote?.close;
 `;
 const WRONG: readonly (readonly [string, string])[] = [
   ['quote.lastPrice', "Property 'lastPrice' does not exist"],
   ['const text: string = quote.symbol ?? 0', "not assignable to type 'string'"],
-  ["told['AAPL']?.news", "Property 'news' does not exist"],
-  ["told['AAPL']?.company?.ceo", "Property 'ceo' does not exist"],
+  ["batch['AAPL']?.news", "Property 'news' does not exist"],
+  ["batch['AAPL']?.company?.ceo", "Property 'ceo' does not exist"],
   ["await client.call('getQuote', { path: { ticker: 'AAPL' } })", "'ticker' does not exist"],
 ];
 
@@ -74,8 +74,8 @@ test('a wrong attribute is an error of the compiler', async () => {
     () => [],
     (error: unknown) => (error as { readonly stdout: string }).stdout.trim().split('\n'),
   );
-  const told = errors.filter((line) => line.startsWith('program.ts'));
-  expect(told).toEqual(WRONG.map(([, error]) => expect.stringContaining(error)));
+  const programErrors = errors.filter((line) => line.startsWith('program.ts'));
+  expect(programErrors).toEqual(WRONG.map(([, error]) => expect.stringContaining(error)));
 });
 
 test('one attribute alone has the type of the attribute', async () => {
@@ -88,7 +88,7 @@ test('one attribute alone has the type of the attribute', async () => {
   expectTypeOf<{ symbol: string; attribute: 'lastPrice' }>().not.toExtend<Given>();
 });
 
-test('a chart is of days or of minutes, by its range', async () => {
+test('a chart has days or minutes, by its range', async () => {
   const days = await client.stock(symbol, 'chart', { range: '3m' });
   expectTypeOf(days).toEqualTypeOf<readonly DayBar[]>();
   const minutes = await client.stock(symbol, 'chart', { range: '1d', chartLast: 5 });
@@ -106,7 +106,7 @@ test('a chart is of days or of minutes, by its range', async () => {
   expectTypeOf<(typeof days)[number]>().not.toHaveProperty('minute');
 });
 
-test('what a program does not write itself may be any of the shapes', () => {
+test('a value that is not a literal may have any of the shapes', () => {
   type Chart<Q> = StockAnswer<'chart', Q>;
   expectTypeOf<Chart<{ range: string }>>().toEqualTypeOf<MarketTypes['chart']>();
   expectTypeOf<Chart<{ part: 'date' }>>().toEqualTypeOf<MarketTypes['chart']>();
@@ -124,11 +124,11 @@ test('what a program does not write itself may be any of the shapes', () => {
   expectTypeOf<StockAnswer<'of another server', object>>().toBeUnknown();
 });
 
-test('a batch is a map by symbol of the types that were asked for', async () => {
-  const told = await client.batch([symbol], ['advanced-stats', 'earnings', 'chart'], {
+test('a batch is a map by symbol of the requested types', async () => {
+  const answers = await client.batch([symbol], ['advanced-stats', 'earnings', 'chart'], {
     range: '1m',
   });
-  const own = told[symbol];
+  const own = answers[symbol];
   expectTypeOf(own?.['advanced-stats']).toEqualTypeOf<AdvancedStats | Nothing | undefined>();
   expectTypeOf(own?.chart).toEqualTypeOf<readonly DayBar[] | undefined>();
   expectTypeOf(own?.earnings?.earnings).toEqualTypeOf<readonly EarningsRecord[] | undefined>();
@@ -143,7 +143,7 @@ test('a filter leaves attributes out, in the type as in the answer', async () =>
   expect(Object.keys(some)).toEqual(['symbol', 'sector']);
 });
 
-test('contracts, rates and states are typed as the rest', async () => {
+test('contracts, rates and states are typed like the rest', async () => {
   const days = await client.stock(symbol, 'options');
   expectTypeOf(days).toEqualTypeOf<readonly string[]>();
   const contracts = await client.stock(symbol, 'options', { part: days[0] ?? '' });
@@ -156,7 +156,7 @@ test('contracts, rates and states are typed as the rest', async () => {
   expectTypeOf(tops.value).toEqualTypeOf<readonly Tops[]>();
   const other: unknown = await client.stock(symbol, 'logo');
   expect(other).toEqual({});
-  // Nobody loaded any, of any symbol.
+  // No records were loaded, for any symbol.
   const next = await client.stock(symbol, 'splits', { part: 'next' });
   expect([next, await client.stock(symbol, 'splits')]).toEqual([{}, []]);
 });

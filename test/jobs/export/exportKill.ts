@@ -1,4 +1,4 @@
-// A server in a process of its own that exports, and dies on the way.
+// A server in a process of its own that exports, and is killed during the export.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,12 +11,12 @@ interface Death {
   /** The folder of exports. */
   readonly out: string;
   readonly point: string;
-  /** How often it passes there before. */
+  /** How often it passes the point before. */
   readonly passes: number;
   readonly body: object;
 }
 
-/** The id of the export that it did not finish. */
+/** Returns the id of the export that it did not finish. */
 export async function killExport({ body, folder, out, passes, point }: Death): Promise<string> {
   const script = startedBy('test/jobs/export/exportVictim.ts');
   const flags = ['--disable-warning=ExperimentalWarning'];
@@ -26,10 +26,10 @@ export async function killExport({ body, folder, out, passes, point }: Death): P
     const exited = once(child, 'exit');
     const [heard] = (await once(child.stdout, 'data')) as [Buffer];
     const [base = '', secret = ''] = heard.toString().trim().split(' ');
-    const asked = await ask({ base, secret }, 'POST', '/exports/WS', body);
-    assert.equal(asked.status, 200, JSON.stringify(asked.told));
+    const answer = await ask({ base, secret }, 'POST', '/exports/WS', body);
+    assert.equal(answer.status, 200, JSON.stringify(answer.json));
     assert.deepEqual(await exited, [null, 'SIGKILL']);
-    return String(asked.told['exportId']);
+    return String(answer.json['exportId']);
   } finally {
     child.kill('SIGKILL');
   }

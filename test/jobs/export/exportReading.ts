@@ -1,4 +1,4 @@
-// Exports as their reader meets them: the manifest, the parts that it names, and what is in them.
+// Exports as a client reads them: the manifest, the parts that it names, and their records.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -25,7 +25,7 @@ interface ManifestPart {
   readonly sha256: string;
 }
 
-/** The manifest in a folder, once every part is what it says. */
+/** Reads the manifest in a folder, and checks every part against it. */
 export async function readExport(folder: string): Promise<Manifest> {
   const manifest = JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')) as Manifest;
   for (const part of manifest.parts) {
@@ -40,7 +40,7 @@ export async function readExport(folder: string): Promise<Manifest> {
   return manifest;
 }
 
-/** What two exports of the same thing have in common. */
+/** The members of a manifest that are equal in two exports of the same data. */
 export const lasting = ({ exportId: _, ...manifest }: Manifest): object => {
   const { created: __, ...rest } = manifest as { readonly created?: number };
   return rest;
@@ -90,7 +90,7 @@ async function duckdbCells(
   const connection = await connectionHere();
   const columns = schema.map(({ name, type }) => `'${name}': '${type}'`).join(', ');
   const source = {
-    // Of an empty cell only a quoted one is a text.
+    // An empty cell is a text only if it is quoted.
     csv: `read_csv('${path}', columns = {${columns}}, header = true, allow_quoted_nulls = false)`,
     jsonl: `read_json('${path}', columns = {${columns}}, format = 'newline_delimited')`,
     parquet: `read_parquet('${path}')`,
@@ -108,28 +108,29 @@ async function duckdbCells(
   return rows;
 }
 
-/** Long integers and texts of JSON look alike in every format. */
+/** Makes long integers and JSON texts alike in every format. */
 function plain(value: unknown): unknown {
   if (typeof value === 'bigint') return String(value);
   return value;
 }
 
-interface Asked {
+interface Answer {
   readonly status: number;
-  readonly told: Readonly<Record<string, unknown>>;
+  readonly json: Readonly<Record<string, unknown>>;
 }
 
-/** Asks below /v1 with the secret token. */
+/** Sends a request below /v1 with the secret token. */
 export async function ask(
   { base, secret }: Pick<TestServer, 'base' | 'secret'>,
   method: string,
   path: string,
   body?: object,
-): Promise<Asked> {
+): Promise<Answer> {
   const headers = { authorization: `Bearer ${secret}` };
   const sent = body === undefined ? {} : { body: JSON.stringify(body) };
   const answer = await fetch(`${base}/v1${path}`, { method, headers, ...sent });
   const text = await answer.text();
-  const told = text.startsWith('{') || text.startsWith('[') ? JSON.parse(text) : { message: text };
-  return { status: answer.status, told: told as Asked['told'] };
+  const content =
+    text.startsWith('{') || text.startsWith('[') ? JSON.parse(text) : { message: text };
+  return { status: answer.status, json: content as Answer['json'] };
 }

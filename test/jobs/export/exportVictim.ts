@@ -1,6 +1,6 @@
-// The process that is killed while it exports: the real server on a given folder. It says its base URL
-// and secret token in one line. Arguments: the data folder, the folder of exports, and where it kills
-// itself, when it has passed there so often.
+// The process that is killed while it exports: the real server on a given folder. It prints its base URL
+// and secret token in one line. Arguments: the data folder, the folder of exports, the point at which it
+// kills itself, and how often it passes that point before.
 import { writeSync } from 'node:fs';
 import { keepModules } from '../../base/program.ts';
 import { startServer } from '../../base/server.ts';

@@ -1,5 +1,5 @@
-// Exports into a folder: every format holds the dataset, a killed one goes on as if it had not been,
-// and nothing is written where it may not.
+// Exports into a folder: every format contains the dataset, a killed export resumes as if it had not been
+// killed, and nothing is written outside the allowed folder.
 import assert from 'node:assert/strict';
 import { cpSync, existsSync, readdirSync } from 'node:fs';
 import { appendFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
@@ -14,7 +14,7 @@ import { ask, lasting, readExport, recordsOf } from './exportReading.ts';
 
 const RECORDS = 700;
 let root = '';
-/** A data folder with dataset P, which no server holds. */
+/** A data folder with dataset P, which no server uses. */
 let filled = '';
 let places = 0;
 
@@ -57,11 +57,11 @@ interface World extends AsyncDisposable {
 }
 
 /** A server on a copy of the filled folder, or on the folder of another world. */
-async function open(known?: { readonly folder: string; readonly out: string }): Promise<World> {
+async function open(existing?: { readonly folder: string; readonly out: string }): Promise<World> {
   places += 1;
-  const folder = known?.folder ?? join(root, `data-${places}`);
-  const out = known?.out ?? join(root, `out-${places}`);
-  if (known === undefined) {
+  const folder = existing?.folder ?? join(root, `data-${places}`);
+  const out = existing?.out ?? join(root, `out-${places}`);
+  if (existing === undefined) {
     cpSync(filled, folder, { recursive: true });
     await mkdir(out);
   }
@@ -72,11 +72,11 @@ async function open(known?: { readonly folder: string; readonly out: string }): 
 
 const toFolder = (path: string): object => ({ target: { type: 'FILE', path } });
 
-/** Exports and expects that it is done; the folder. */
+/** Exports, expects success, and returns the folder. */
 async function exported({ out, server }: World, path: string, what: object): Promise<string> {
   const body = { ...what, ...toFolder(path) };
-  const { status, told } = await ask(server, 'POST', '/exports/WS?wait=true', body);
-  assert.equal(status, 200, JSON.stringify(told));
+  const { status, json } = await ask(server, 'POST', '/exports/WS?wait=true', body);
+  assert.equal(status, 200, JSON.stringify(json));
   return join(out, path);
 }
 
@@ -90,11 +90,11 @@ const WAYS = [
   { format: 'parquet' },
   { format: 'arrow' },
 ];
-/** Integers past 2^53 are texts where a reader would round them. */
+/** Selects all columns; integers above 2^53 are compared as text, since a reader would round them. */
 const SQL =
   'SELECT symbol, kind, date, n, x, ok, `at`, doc, text FROM P ORDER BY symbol, kind, date';
 
-describe('every format holds the dataset', () => {
+describe('every format contains the dataset', () => {
   let world: World;
   beforeAll(async () => {
     world = await open();
@@ -117,8 +117,8 @@ describe('every format holds the dataset', () => {
       assert.equal((await readExport(whole)).parts.length, 1);
       const cells = await recordsOf(parts);
       const answer = await ask(world.server, 'POST', '/sql-query/WS', { query: SQL });
-      const told = answer.told as unknown as readonly Readonly<Record<string, unknown>>[];
-      assert.deepEqual(cells, told.map(valuesOf), 'as the SQL door tells it');
+      const rows = answer.json as unknown as readonly Readonly<Record<string, unknown>>[];
+      assert.deepEqual(cells, rows.map(valuesOf), 'as the SQL endpoint returns it');
       assert.deepEqual(await recordsOf(whole), cells);
       assert.deepEqual(await recordsOf(query), cells);
       const packed = { none: '', gzip: '.gz', zstd: '.zst' }[way.compression ?? 'none'];
@@ -128,14 +128,14 @@ describe('every format holds the dataset', () => {
   }
 });
 
-/** As `recordsOf` has them. */
+/** The values of a record as `recordsOf` returns them. */
 const valuesOf = (record: Readonly<Record<string, unknown>>): readonly unknown[] =>
   Object.entries(record).map(([name, value]) => {
     if (name === 'n' && value !== null) return String(value);
     return name === 'doc' ? JSON.stringify(value) : value;
   });
 
-test('a dataset without an index goes out in the order in which it came', async () => {
+test('a dataset without an index is exported in the order of its loads', async () => {
   await using world = await open();
   const csv = (from: number): string =>
     `v\n${Array.from({ length: 50 }, (_, at) => (from + at) % 30).join('\n')}\n`;
@@ -154,7 +154,7 @@ test('a dataset without an index goes out in the order in which it came', async 
   assert.deepEqual(values, sent);
 });
 
-test('records without a unique index go out and come back in, record for record', async () => {
+test('records without a unique index are exported and loaded again, record for record', async () => {
   await using world = await open();
   const { server } = world;
   const lines = Array.from({ length: 60 }, (_, at) => {
@@ -179,8 +179,8 @@ test('an empty dataset is one part without records', async () => {
   await using world = await open();
   const schema = { properties: { symbol: { type: 'string' } }, required: ['symbol'] };
   const dataset = { datasetId: 'NONE', schema, columnMapping: { key: 'symbol' } };
-  const made = await ask(world.server, 'POST', '/datasets/WS', { dataset });
-  assert.equal(made.status, 200, JSON.stringify(made.told));
+  const answer = await ask(world.server, 'POST', '/datasets/WS', { dataset });
+  assert.equal(answer.status, 200, JSON.stringify(answer.json));
   for (const format of ['csv', 'jsonl', 'parquet', 'arrow']) {
     const folder = await exported(world, format, { dataset: 'NONE', format });
     assert.deepEqual(await recordsOf(folder), []);
@@ -188,13 +188,13 @@ test('an empty dataset is one part without records', async () => {
   }
 });
 
-test('one version: what was pushed is in it, what comes later is not, and asOf is an older one', async () => {
+test('an export is one version: pushes before it are included, and asOf is an older version', async () => {
   await using world = await open();
   const { server } = world;
   const before = server.tapedeck.services.lake.snapshot;
   const record = { symbol: 'NEW', kind: 'S', date: '2024-01-01', x: 1.5 };
   const pushed = await ask(server, 'POST', '/record/WS/P', [record]);
-  assert.equal(pushed.status, 200, JSON.stringify(pushed.told));
+  assert.equal(pushed.status, 200, JSON.stringify(pushed.json));
   const now = await exported(world, 'now', { dataset: 'P', format: 'csv' });
   const query = 'SELECT count(*) AS n FROM P';
   const counted = await exported(world, 'counted', { query, format: 'csv', asOf: before });
@@ -211,7 +211,7 @@ interface Killed {
   readonly out: string;
 }
 
-/** A server of its own that exports P, and dies there. */
+/** Starts a server that exports P and is killed at the point. */
 async function killedAt(point: string, passes: number, what: object): Promise<Killed> {
   places += 1;
   const [folder, out] = [join(root, `data-${places}`), join(root, `out-${places}`)];
@@ -230,7 +230,7 @@ const POINTS = [
   ['export-finished', 0],
 ] as const;
 
-describe('a killed export goes on, and is what it would have been', () => {
+describe('a killed export resumes, and equals one that was not killed', () => {
   for (const [format, points] of [
     ['csv', POINTS],
     ['parquet', POINTS.slice(1, 3)],
@@ -262,14 +262,14 @@ async function checkKilled(what: object, point: string, passes: number): Promise
   assert.deepEqual(readdirSync(join(killed.folder, 'exports')), []);
 }
 
-/** What exports are that nobody killed: made once, for all data folders are copies of one. */
+/** Exports without a kill, created once: all data folders are copies of one. */
 const wholes = new Map<string, Promise<object>>();
 
 function wholeOf(world: World, what: object): Promise<object> {
   const key = JSON.stringify(what);
-  const known = wholes.get(key) ?? madeWhole(world, what);
-  wholes.set(key, known);
-  return known;
+  const whole = wholes.get(key) ?? madeWhole(world, what);
+  wholes.set(key, whole);
+  return whole;
 }
 
 async function madeWhole(world: World, what: object): Promise<object> {
@@ -277,7 +277,7 @@ async function madeWhole(world: World, what: object): Promise<object> {
   return { ...lasting(await readExport(whole)), files: readdirSync(whole).sort() };
 }
 
-test('a part that was damaged meanwhile, and one that has gone, are written again', async () => {
+test('a damaged part and a missing one are written again', async () => {
   const what = { dataset: 'P', format: 'jsonl', rowsPerFile: 100 };
   const killed = await killedAt('export-part-kept', 3, what);
   const folder = join(killed.out, 'a/b');
@@ -288,25 +288,25 @@ test('a part that was damaged meanwhile, and one that has gone, are written agai
   assert.equal((await exports.ended(killed.exportId)).state, 'DONE');
   const whole = await exported(world, 'whole', what);
   assert.deepEqual(lasting(await readExport(folder)), lasting(await readExport(whole)));
-  const log = JSON.stringify((await ask(world.server, 'GET', '/logs/WS')).told);
+  const log = JSON.stringify((await ask(world.server, 'GET', '/logs/WS')).json);
   for (const name of ['part-00001.jsonl', 'part-00003.jsonl']) {
     assert.match(log, new RegExp(`${name} is missing or was changed`));
   }
   assert.doesNotMatch(log, /part-00002\.jsonl is missing/);
 });
 
-/** An export of many parts that has begun; its path below /v1. */
+/** Starts an export of many parts; returns its path below /v1. */
 async function begun({ out, server }: World, path: string): Promise<string> {
   const body = { dataset: 'P', format: 'csv', rowsPerFile: 8, ...toFolder(path) };
-  const { status, told } = await ask(server, 'POST', '/exports/WS', body);
-  assert.equal(status, 200, JSON.stringify(told));
+  const { status, json } = await ask(server, 'POST', '/exports/WS', body);
+  assert.equal(status, 200, JSON.stringify(json));
   while (!existsSync(join(out, path, 'part-00003.csv'))) {
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
-  return `/exports/WS/${String(told['exportId'])}`;
+  return `/exports/WS/${String(json['exportId'])}`;
 }
 
-test('a cancelled export has no manifest, and goes on when it is told to', async () => {
+test('a cancelled export has no manifest, and can be resumed', async () => {
   await using world = await open();
   const { server } = world;
   const url = await begun(world, 'c');
@@ -316,32 +316,32 @@ test('a cancelled export has no manifest, and goes on when it is told to', async
     ...toFolder('c'),
   });
   assert.equal(same.status, 409);
-  assert.match(String(same.told['message']), /another export .* writes to the same target/);
+  assert.match(String(same.json['message']), /another export .* writes to the same target/);
   const early = await ask(server, 'POST', `${url}/resume`);
-  assert.match(String(early.told['message']), /is RUNNING: it needs no resuming/);
+  assert.match(String(early.json['message']), /is RUNNING: it needs no resuming/);
   const cancelled = await ask(server, 'DELETE', url);
-  assert.match(String(cancelled.told['message']), /has ended in CANCELLED/);
-  const { told } = await ask(server, 'GET', url);
-  assert.deepEqual([told['state'], told['manifest'], told['making']], ['CANCELLED', null, null]);
+  assert.match(String(cancelled.json['message']), /has ended in CANCELLED/);
+  const { json } = await ask(server, 'GET', url);
+  assert.deepEqual([json['state'], json['manifest'], json['making']], ['CANCELLED', null, null]);
   assert.equal(existsSync(join(world.out, 'c/manifest.json')), false);
   assert.deepEqual(readdirSync(join(world.folder, 'exports')), []);
   assert.equal((await ask(server, 'DELETE', url)).status, 409);
-  const done = (told['parts'] as readonly unknown[]).length;
+  const done = (json['parts'] as readonly unknown[]).length;
   const resumed = await ask(server, 'POST', `${url}/resume?wait=true`);
-  assert.equal(resumed.status, 200, JSON.stringify(resumed.told));
+  assert.equal(resumed.status, 200, JSON.stringify(resumed.json));
   const { parts } = await readExport(join(world.out, 'c'));
   assert.ok(done >= 3 && parts.length > done, `${done} of ${parts.length}`);
   assert.match(
-    String((await ask(server, 'POST', `${url}/resume`)).told['message']),
+    String((await ask(server, 'POST', `${url}/resume`)).json['message']),
     /is DONE: it needs no resuming/,
   );
 });
 
-test('of exports that are asked for at once, one gets the place', async () => {
+test('one of several concurrent exports to one target succeeds', async () => {
   await using world = await open();
   const body = { dataset: 'P', format: 'csv', rowsPerFile: 50, ...toFolder('one') };
-  const asked = Array.from({ length: 5 }, () => ask(world.server, 'POST', '/exports/WS', body));
-  const statuses = (await Promise.all(asked)).map(({ status }) => status).sort();
+  const requests = Array.from({ length: 5 }, () => ask(world.server, 'POST', '/exports/WS', body));
+  const statuses = (await Promise.all(requests)).map(({ status }) => status).sort();
   assert.deepEqual(statuses, [200, 409, 409, 409, 409]);
 });
 
@@ -349,31 +349,31 @@ test('a cancelled query is interrupted', async () => {
   await using world = await open();
   const query = 'SELECT count(*) AS n FROM P a, P b, P c, P d WHERE a.x + b.x + c.x > d.x';
   const body = { query, format: 'csv', ...toFolder('q') };
-  const { told } = await ask(world.server, 'POST', '/exports/WS', body);
-  const url = `/exports/WS/${String(told['exportId'])}`;
+  const { json } = await ask(world.server, 'POST', '/exports/WS', body);
+  const url = `/exports/WS/${String(json['exportId'])}`;
   await new Promise((resolve) => setTimeout(resolve, 500));
   const started = performance.now();
   const cancelled = await ask(world.server, 'DELETE', url);
-  assert.match(String(cancelled.told['message']), /CANCELLED/);
+  assert.match(String(cancelled.json['message']), /CANCELLED/);
   assert.ok(performance.now() - started < 15_000);
   const { sql } = world.server.tapedeck.services;
   assert.equal(sql.pool.load().running, 0);
 });
 
-test('a purge ends what is being exported of the dataset', async () => {
+test('a purge ends a running export of the dataset', async () => {
   await using world = await open();
   const url = await begun(world, 'p');
   const purged = await ask(world.server, 'DELETE', '/data/WS/P/K1?purge=true');
-  assert.equal(purged.status, 200, JSON.stringify(purged.told));
+  assert.equal(purged.status, 200, JSON.stringify(purged.json));
   const { exports } = world.server.tapedeck.services;
   const { error, state } = await exports.ended(url.split('/').at(-1) ?? '');
   assert.deepEqual([state, /has ended: export it anew/.test(String(error))], ['ERROR', true]);
   const again = await ask(world.server, 'POST', `${url}/resume?wait=true`);
-  assert.match(String(again.told['message']), /has ended: export it anew/);
+  assert.match(String(again.json['message']), /has ended: export it anew/);
   assert.deepEqual(readdirSync(join(world.folder, 'exports')), []);
 });
 
-test('what is refused, and why', async () => {
+test('invalid exports are refused with the reason', async () => {
   await using world = await open();
   const { out, server } = world;
   await symlink(tmpdir(), join(out, 'away'));
@@ -417,15 +417,15 @@ test('what is refused, and why', async () => {
     [s3({ endpoint: 'http://169.254.169.254' }), /not on the public Internet/],
   ];
   for (const [body, why] of refused) {
-    const { status, told } = await ask(server, 'POST', '/exports/WS', body);
+    const { status, json } = await ask(server, 'POST', '/exports/WS', body);
     assert.ok(status === 400 || status === 409, `${status} ${JSON.stringify(body)}`);
-    assert.match(String(told['message']), why);
+    assert.match(String(json['message']), why);
   }
-  assert.deepEqual((await ask(server, 'GET', '/exports/WS')).told, []);
+  assert.deepEqual((await ask(server, 'GET', '/exports/WS')).json, []);
   assert.deepEqual(readdirSync(out).sort(), ['away', 'dangling', 'taken']);
 });
 
-test('data of others are not exported', async () => {
+test('data of other accounts are not exported', async () => {
   await using world = await open();
   const { accounts, lake } = world.server.tapedeck.services;
   const { accountId } = world.server.tapedeck;
@@ -440,11 +440,11 @@ test('data of others are not exported', async () => {
     ['OTHER/P', secret],
   ]) {
     const url = `${world.server.base}/v1/data/${name}?wait=true&token=${token}`;
-    const made = await fetch(url, { method: 'POST', body: 'symbol,v\nA,1\n' });
-    assert.equal(made.status, 200, await made.text());
+    const response = await fetch(url, { method: 'POST', body: 'symbol,v\nA,1\n' });
+    assert.equal(response.status, 200, await response.text());
   }
   const read = await ask(asker, 'GET', '/data/CORE/X/A');
-  assert.equal(read.status, 200, 'it may read what it may not export');
+  assert.equal(read.status, 200, 'it may be read, but not exported');
   for (const [what, why] of [
     [{ dataset: 'CORE.X' }, /CORE\.X is not of this account/],
     [{ query: 'SELECT * FROM CORE.X' }, /CORE\.X is not of this account/],
@@ -454,15 +454,15 @@ test('data of others are not exported', async () => {
     [{ dataset: '_SYSTEM.CALLS' }, /no dataset|not of this account/],
   ] as const) {
     const body = { ...what, format: 'csv', ...toFolder('x') };
-    const { status, told } = await ask(asker, 'POST', '/exports/OTHER', body);
+    const { status, json } = await ask(asker, 'POST', '/exports/OTHER', body);
     assert.equal(status, 400);
-    assert.match(String(told['message']), why);
+    assert.match(String(json['message']), why);
   }
   const theirs = await ask(asker, 'GET', '/exports/THEIRS');
   assert.equal(theirs.status, 404);
 });
 
-test('an account exports into its own folder, and into no other one', async () => {
+test('an account exports into its own folder only', async () => {
   await using world = await open();
   const { out, server } = world;
   const { accounts, lake } = server.tapedeck.services;
@@ -478,25 +478,25 @@ test('an account exports into its own folder, and into no other one', async () =
   const own = await exported(world, 'x', { dataset: 'P', format: 'csv' });
   assert.ok((await readExport(own)).rows > 1, 'the same path of the first account');
   for (const path of [`${other}/y`, `${other.toUpperCase()}/y`, other]) {
-    const asked = { dataset: 'P', format: 'csv', ...toFolder(path) };
-    const { status, told } = await ask(server, 'POST', '/exports/WS', asked);
+    const request = { dataset: 'P', format: 'csv', ...toFolder(path) };
+    const { status, json } = await ask(server, 'POST', '/exports/WS', request);
     assert.equal(status, 400);
-    assert.match(String(told['message']), /in the folder of another account/);
+    assert.match(String(json['message']), /in the folder of another account/);
   }
   assert.deepEqual(readdirSync(join(out, other)), ['x']);
 });
 
-test('without a folder of exports, and with one in the data folder, no file is written', async () => {
+test('no file is written without a folder of exports, or with one in the data folder', async () => {
   await using none = await startServer();
   await load(none, 'P', 'symbol,v\nA,1\n');
   const body = { dataset: 'P', format: 'csv', ...toFolder('x') };
-  const { told } = await ask(none, 'POST', '/exports/WS', body);
-  assert.match(String(told['message']), /TAPEDECK_EXPORT_FOLDER is not set/);
+  const { json } = await ask(none, 'POST', '/exports/WS', body);
+  assert.match(String(json['message']), /TAPEDECK_EXPORT_FOLDER is not set/);
   const folder = await mkdtemp(join(root, 'inner-'));
   await mkdir(join(folder, 'out'));
   const settings = { TAPEDECK_EXPORT_FOLDER: join(folder, 'out') };
   await using within = await startServer({ folder, settings });
   await load(within, 'P', 'symbol,v\nA,1\n');
   const refused = await ask(within, 'POST', '/exports/WS', body);
-  assert.match(String(refused.told['message']), /is in the data folder/);
+  assert.match(String(refused.json['message']), /is in the data folder/);
 });

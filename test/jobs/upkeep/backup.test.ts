@@ -1,5 +1,5 @@
-// Backups of a server that is used meanwhile: what is restored is what there was at one moment, and
-// neither damage nor a cut goes unnoticed or spoils the backup before.
+// Backups of a server in use: the restored data are those of one moment. Neither damage nor an interruption
+// goes unnoticed or spoils the earlier backup.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
@@ -58,12 +58,12 @@ const csv = (from: number, count: number, price: number): string => {
 const csvOf = (dataset: string, asOf?: number): string =>
   `/data/WS/${dataset}?limit=5000&format=csv${asOf === undefined ? '' : `&asOf=${asOf}`}`;
 
-/** Of one user between two requests. */
+/** Pause of one user between two requests. */
 const PAUSE_MS = 80;
-/** Backups of the server in use. */
+/** Number of backups of the server in use. */
 const ROUNDS = 2;
 
-/** What users do meanwhile, until it is stopped; what they were told is done. */
+/** Simulates users until it is stopped; records the pushes and charges that were acknowledged. */
 function usage(server: TestServer): {
   readonly pushed: Set<string>;
   readonly charged: () => number;
@@ -79,7 +79,7 @@ function usage(server: TestServer): {
     }
   };
   const token = `token=${server.secret}`;
-  const asked = async (method: string, path: string, body?: string): Promise<void> => {
+  const request = async (method: string, path: string, body?: string): Promise<void> => {
     const url = `${server.base}/v1${path}${path.includes('?') ? '&' : '?'}${token}`;
     const answer = await fetch(url, { method, ...(body === undefined ? {} : { body }) });
     const text = await answer.text();
@@ -90,21 +90,21 @@ function usage(server: TestServer): {
     repeat(async (round) => {
       await loaded(server, 'A', csv(round % 40, 30, round), { duplicateKeyHandling: 'replace' });
     }),
-    // Without a unique index: what comes again is there again.
+    // Without a unique index repeated records are stored again.
     repeat(async () => {
       await loaded(server, 'N', csv(0, 7, 1));
     }),
-    // Jobs that nobody waits for: some are unfinished at any moment.
+    // Jobs without a waiting caller: some are unfinished at any moment.
     repeat(async (round) => {
-      await asked('POST', `/data/WS/B${round % 3}`, csv(round * 5, 5, round));
+      await request('POST', `/data/WS/B${round % 3}`, csv(round * 5, 5, round));
     }),
     repeat(async (round) => {
       const record = { symbol: `P${round}`, date: '2020-01-01', price: round };
-      await asked('POST', '/record/WS/A', JSON.stringify([record]));
+      await request('POST', '/record/WS/A', JSON.stringify([record]));
       pushed.add(record.symbol);
     }),
     repeat(async (round) => {
-      await asked('DELETE', `/record/WS/A/K${round % 70}`);
+      await request('DELETE', `/record/WS/A/K${round % 70}`);
     }),
     repeat(async (round) => {
       const answer = await fetch(`${server.base}/v1/data/WS/A/K${round % 70}?${token}`);
@@ -127,12 +127,12 @@ const accountUsage = async (server: TestServer): Promise<number> => {
   return ((await answer.json()) as { readonly messages: number }).messages;
 };
 
-/** All tables at a snapshot, as a reader sees them that is not ours. */
+/** All tables at a snapshot, read by independent code. */
 async function tablesAt(folder: string, snapshot: number): Promise<readonly unknown[]> {
   const catalog = await openSqliteCatalog(join(folder, 'catalog.db'));
   try {
-    const found = await tables(catalog, snapshot);
-    const rows = found.map((table) =>
+    const lakeTables = await tables(catalog, snapshot);
+    const rows = lakeTables.map((table) =>
       readTable(catalog, `${join(folder, 'lake')}/`, snapshot, table),
     );
     return await Promise.all(rows);
@@ -154,22 +154,22 @@ test('a backup of a server in use restores to the same answers, charges and jobs
   for (let round = 0; round < ROUNDS; round += 1) {
     const [pushed, charged] = [new Set(users.pushed), users.charged()];
     const startedMs = performance.now();
-    const made = await backedUp(server, target, { copy: round % 2 === 1 });
-    note(t, `${Math.round(performance.now() - startedMs)} ms: ${JSON.stringify(made)}`);
+    const backup = await backedUp(server, target, { copy: round % 2 === 1 });
+    note(t, `${Math.round(performance.now() - startedMs)} ms: ${JSON.stringify(backup)}`);
     const data = join(root, `used-${round}`);
     const restoredMs = performance.now();
     await restoreBackup(target, data, localDisk);
     note(t, `restored in ${Math.round(performance.now() - restoredMs)} ms`);
-    rounds.push({ made, pushed, charged, data });
+    rounds.push({ made: backup, pushed, charged, data });
   }
   await users.stop();
-  for (const { made, pushed, charged, data } of rounds) {
-    const theirs = await tablesAt(data, made.snapshot);
-    assert.deepEqual(theirs, await tablesAt(server.folder, made.snapshot));
+  for (const { made: backup, pushed, charged, data } of rounds) {
+    const theirs = await tablesAt(data, backup.snapshot);
+    assert.deepEqual(theirs, await tablesAt(server.folder, backup.snapshot));
     await using restored = await startServer({ folder: data });
     const jobs = await unended(restored);
     for (const dataset of ['A', 'B0', 'B1', 'B2', 'N']) {
-      for (const asOf of [made.snapshot, early]) {
+      for (const asOf of [backup.snapshot, early]) {
         const path = csvOf(dataset, asOf);
         assert.equal(await read(restored, path), await read(server, path), path);
       }
@@ -178,13 +178,13 @@ test('a backup of a server in use restores to the same answers, charges and jobs
     for (const symbol of pushed) assert.match(now, new RegExp(`^${symbol},`, 'm'));
     const verdict = await admin(restored, '/verify-ledger');
     assert.deepEqual(((await verdict.json()) as { faults: object[] }).faults, []);
-    assert.ok((await accountUsage(restored)) >= charged, 'what was charged before is in it');
+    assert.ok((await accountUsage(restored)) >= charged, 'earlier charges are included');
     assert.equal(jobs.failed, 0);
     note(t, `${pushed.size} pushes, ${charged} messages, ${jobs.begun} jobs begun again`);
   }
 });
 
-/** Waits for the jobs that begin again; how many there were, and how many of all failed. */
+/** Waits for the restarted jobs; returns their number, and the number of failed jobs. */
 async function unended(server: TestServer): Promise<{ begun: number; failed: number }> {
   const { database, runner } = server.tapedeck.services;
   const jobs = await database.selectFrom('job').selectAll().execute();
@@ -194,12 +194,12 @@ async function unended(server: TestServer): Promise<{ begun: number; failed: num
   return { begun: jobs.filter(({ attempts }) => attempts > 1).length, failed };
 }
 
-test('a second backup copies what is new, removes what is not named, keeps the rest', async () => {
+test('a second backup copies new files, removes unreferenced ones and keeps the rest', async () => {
   await using server = await startServer();
   await loaded(server, 'A', csv(0, 50, 1));
   const target = join(root, 'incremental');
   const first = await backedUp(server, target);
-  // The file of A; catalog, key and admin token are each backup's own.
+  // The file of A is linked; each backup has its own catalog, key and admin token.
   assert.deepEqual([first.files, first.newFiles, first.linkedFiles], [4, 4, 1]);
   const [file = ''] = await lakeFiles(target);
   const source = await stat(join(server.folder, 'lake', file));
@@ -217,7 +217,7 @@ test('a second backup copies what is new, removes what is not named, keeps the r
   assert.deepEqual([third.newFiles, third.linkedFiles], [5, 0]);
   assert.notEqual((await stat(join(target, 'lake', file))).ino, source.ino);
   assert.equal((await backedUp(server, target, { copy: true })).newFiles, 3);
-  // One that was lost is brought back.
+  // A lost file is copied again.
   await rm(join(target, 'lake', file));
   assert.equal((await backedUp(server, target)).newFiles, 4);
   const audit = (await (await admin(server, '/audit')).json()) as { action: string }[];
@@ -230,7 +230,7 @@ const lakeFiles = (target: string): Promise<readonly string[]> =>
 const stateOf = async (target: string): Promise<string> =>
   (await readdir(target)).find((name) => name.startsWith('state-')) ?? '';
 
-test('one flipped byte, in any file, and a missing file are found and named', async () => {
+test('one flipped byte in any file and a missing file are found and named', async () => {
   await using server = await startServer();
   await loaded(server, 'A', csv(0, 50, 1));
   const target = join(root, 'damaged');
@@ -260,7 +260,7 @@ test('one flipped byte, in any file, and a missing file are found and named', as
   await rm(join(target, lake));
   assert.deepEqual((await verifyBackup(target)).faults, [`${lake} is missing`]);
   await assert.rejects(restoreBackup(target, data, localDisk), { message: /lake\S+ is missing/ });
-  // The next backup brings it back, and a manifest that can not be read is made again.
+  // The next backup restores the file, and writes an unreadable manifest again.
   await writeFile(join(target, 'backup.json'), 'nonsense');
   await backedUp(server, target);
   assert.deepEqual((await verifyBackup(target)).faults, []);
@@ -269,10 +269,10 @@ test('one flipped byte, in any file, and a missing file are found and named', as
 
 const naming = (name: string): RegExp => new RegExp(`${name} is damaged`);
 
-/** A disk that ends at an operation on a place, as if the process had been killed there. */
+/** A disk that fails at an operation on a path, as if the process had been killed there. */
 function endingDisk(): {
   readonly disk: Disk;
-  /** Operations on the place fail after some have passed: one, or all. */
+  /** Makes one operation on the path fail after `after` have succeeded, or all later ones. */
   end(place: string, after: number, failing?: 'one' | 'all'): void;
 } {
   let left = Infinity;
@@ -301,26 +301,26 @@ function endingDisk(): {
 }
 
 for (const failing of ['all', 'one'] as const) {
-  test(`a backup that ends anywhere leaves the former one whole, or none: ${failing}`, async (t) => {
+  test(`a backup that fails anywhere leaves the earlier one whole, or none: ${failing}`, async (t) => {
     const { disk, end } = endingDisk();
     await using server = await startServer({ seams: { disk } });
     await loaded(server, 'A', csv(0, 10, 1));
     const target = join(root, `cut-${failing}`);
-    let known: number | undefined;
+    let latestSnapshot: number | undefined;
     let count = 0;
     for (; ; count += 1) {
-      // The first ones into a folder that is not there; then beside a backup that is older.
-      if (count === 3) known = (await backedUp(server, target)).snapshot;
-      // Each place twice: with something new to copy, and again with what the first cut left there.
+      // The first attempts go into a missing folder; later ones find an older backup.
+      if (count === 3) latestSnapshot = (await backedUp(server, target)).snapshot;
+      // Each operation fails twice: with new data to copy, and with the files that the first failure left.
       if (count % 2 === 0) {
         await loaded(server, 'A', csv(count, 10, count + 2), { duplicateKeyHandling: 'replace' });
       }
       end(target, Math.floor(count / 2), failing);
       const answer = await admin(server, '/backup', { target });
-      const told = await answer.text();
+      const text = await answer.text();
       end('', 0);
-      assert.match(told, answer.status === 200 ? /snapshot/ : /is full: no backup was made/);
-      known = await checkCut(target, known, answer.status === 200);
+      assert.match(text, answer.status === 200 ? /snapshot/ : /is full: no backup was made/);
+      latestSnapshot = await checkCut(target, latestSnapshot, answer.status === 200);
       if (answer.status === 200 && count > 30) break;
     }
     const last = await backedUp(server, target);
@@ -331,25 +331,25 @@ for (const failing of ['all', 'one'] as const) {
   });
 }
 
-/** The newest snapshot that is backed up; a cut after the manifest took its place comes too late. */
+/** The latest snapshot in the backup; a failure after the manifest was replaced comes too late. */
 async function checkCut(
   target: string,
-  known: number | undefined,
-  made: boolean,
+  latestSnapshot: number | undefined,
+  hasBackup: boolean,
 ): Promise<number | undefined> {
   try {
     const { manifest, faults } = await verifyBackup(target);
     assert.deepEqual(faults, []);
-    assert.ok(manifest.snapshot >= (known ?? 0));
+    assert.ok(manifest.snapshot >= (latestSnapshot ?? 0));
     return manifest.snapshot;
   } catch (error) {
     assert.match(String(error), /holds no backup/);
-    assert.ok(known === undefined && !made);
+    assert.ok(latestSnapshot === undefined && !hasBackup);
     return undefined;
   }
 }
 
-test('a backup that is killed leaves the former one whole', async (t) => {
+test('a killed backup leaves the earlier one whole', async (t) => {
   const [folder, target] = [join(root, 'killed-data'), join(root, 'killed-backup')];
   const server = await startServer({ folder });
   await loaded(server, 'A', csv(0, 10, 1));
@@ -372,7 +372,7 @@ test('a backup that is killed leaves the former one whole', async (t) => {
   note(t, signals.join());
 });
 
-test('a restore that ends anywhere leaves nothing that is served', async () => {
+test('a restore that fails anywhere leaves nothing that can be served', async () => {
   await using server = await startServer();
   await loaded(server, 'A', csv(0, 10, 1));
   const target = join(root, 'whole');
@@ -393,7 +393,7 @@ test('a restore that ends anywhere leaves nothing that is served', async () => {
   assert.ok(cuts > 8);
   await using restored = await startServer({ folder: data });
   assert.equal(await read(restored, csvOf('A')), await read(server, csvOf('A')));
-  // As a kill leaves it: parts and what was not moved yet.
+  // The state after a kill: parts, and files that are not moved yet.
   const killed = join(root, 'killed');
   await restoreBackup(target, killed, localDisk);
   await localDisk.makeFolder(join(killed, 'restoring'));
@@ -405,7 +405,7 @@ test('a restore that ends anywhere leaves nothing that is served', async () => {
   await assert.rejects(restoreBackup(target, killed, localDisk), full);
 });
 
-test('what can take no backup is told so', async () => {
+test('an invalid target of a backup is refused', async () => {
   await using server = await startServer();
   await using other = await startServer();
   await loaded(server, 'A', csv(0, 10, 1));
@@ -419,7 +419,7 @@ test('what can take no backup is told so', async () => {
   await writeFile(file, '');
   assert.match(await refusal(server, file), /^400 \S+a-file is no folder: no backup was made/);
   assert.match(await refusal(server, join(file, 'b')), /^400 \S+ is no folder/);
-  // Where nothing can be made, as under Linux's /proc, it must not try for ever.
+  // Where nothing can be created, as under Linux's /proc, it must not retry for ever.
   assert.match(await refusal(server, '/proc/none/b'), /^4\d\d .*: no backup was made/);
   const elsewhere = join(root, 'elsewhere');
   await localDisk.makeFolder(elsewhere);
@@ -443,12 +443,12 @@ test('what can take no backup is told so', async () => {
   });
 });
 
-test('a backup without the key says so, and is served with the key alone', async () => {
+test('a backup without the key reports it, and is served only with the key', async () => {
   await using server = await startServer();
   await loaded(server, 'A', csv(0, 10, 1));
   const target = join(root, 'keyless');
-  const made = await backedUp(server, target, { withoutKey: true });
-  assert.deepEqual([made.key, made.files], [false, 2]);
+  const backup = await backedUp(server, target, { withoutKey: true });
+  assert.deepEqual([backup.key, backup.files], [false, 2]);
   assert.deepEqual(await readdir(join(target, await stateOf(target))), ['catalog.db']);
   const data = join(root, 'of-keyless');
   assert.equal((await restoreBackup(target, data, localDisk)).key, false);

@@ -1,5 +1,5 @@
-// Why each message was charged: the line is there at once, stays when it becomes Parquet, and what
-// anyone changes in the books is found.
+// Reasons of charges: each message has a line immediately, the line remains when it becomes Parquet, and any
+// change of the ledger is found.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
 import { rollJournal } from '../../../jobs/upkeep/journalRoll.ts';
@@ -81,7 +81,7 @@ test('the journal is a dataset; each account reads its own lines', async () => {
   const { accounts, journal, ledger } = server.tapedeck.services;
   await ledger.flush();
   await rollJournal(journal);
-  const asked = async (
+  const readJournal = async (
     token: string,
   ): Promise<readonly [number, readonly { messages: number }[]]> => {
     const url = `${server.base}/v1/data/_SYSTEM/CALLS?limit=100&token=${token}`;
@@ -89,23 +89,23 @@ test('the journal is a dataset; each account reads its own lines', async () => {
     const rows = answer.status === 200 ? await answer.json() : [];
     return [answer.status, rows as readonly { messages: number }[]];
   };
-  const [status, rows] = await asked(server.secret);
+  const [status, rows] = await readJournal(server.secret);
   assert.equal(status, 200);
   assert.deepEqual(rows.map(({ messages }) => messages).toSorted(), [1, 3, 4]);
   const other = await accounts.createAccount('other', 'scale');
   const { text } = await accounts.createToken(other, 'secret');
-  assert.deepEqual(await asked(text), [200, []]);
-  assert.equal((await asked(server.publishable))[0], 401);
+  assert.deepEqual(await readJournal(text), [200, []]);
+  assert.equal((await readJournal(server.publishable))[0], 401);
 });
 
 interface Plant {
   readonly name: string;
-  /** Changes the books by so many messages. */
+  /** Changes the ledger by so many messages. */
   readonly change: (more: number) => Promise<unknown>;
-  readonly found: RegExp;
+  readonly faultPattern: RegExp;
 }
 
-/** One error for each of the books: counters, balances, the journal itself. */
+/** One error for each part of the ledger: counters, balances, the journal itself. */
 async function plants(): Promise<readonly Plant[]> {
   const { database } = server.tapedeck.services;
   const read = database.selectFrom('usage').selectAll().where('usage_key', '=', 'WS.PRICES');
@@ -117,7 +117,9 @@ async function plants(): Promise<readonly Plant[]> {
   return [
     {
       name: 'a counter',
-      found: new RegExp(`hour ${counter.hour}: the counter has ${counter.messages + 1} messages`),
+      faultPattern: new RegExp(
+        `hour ${counter.hour}: the counter has ${counter.messages + 1} messages`,
+      ),
       change: (more) =>
         database
           .updateTable('usage')
@@ -128,7 +130,8 @@ async function plants(): Promise<readonly Plant[]> {
     },
     {
       name: 'a balance',
-      found: /month 202602: the balance has \d+ messages and 0 premium ones, the journal \d+ and 0/,
+      faultPattern:
+        /month 202602: the balance has \d+ messages and 0 premium ones, the journal \d+ and 0/,
       change: (more) =>
         database
           .updateTable('balance')
@@ -138,7 +141,8 @@ async function plants(): Promise<readonly Plant[]> {
     },
     {
       name: 'a line',
-      found: /request [0-9a-f]{16} \(journal \d+\): 6 messages charged for 5 objects of weight 1/,
+      faultPattern:
+        /request [0-9a-f]{16} \(journal \d+\): 6 messages charged for 5 objects of weight 1/,
       change: (more) => {
         const changed = parseLines(lines).map((line) =>
           JSON.stringify({ ...line, messages: line.messages + more }),
@@ -163,19 +167,19 @@ test('the ledger adds up, and a planted error is found by its line', async () =>
   const good = await verifyLedger(journal);
   assert.deepEqual(good.faults, []);
   assert.ok(good.calls >= 4);
-  for (const { name, change, found } of await plants()) {
+  for (const { name, change, faultPattern } of await plants()) {
     await change(+1);
     const { faults } = await verifyLedger(journal);
     assert.ok(
-      faults.some((fault) => found.test(fault)),
+      faults.some((fault) => faultPattern.test(fault)),
       `${name}: ${faults.join('\n')}`,
     );
     await change(-1);
-    assert.deepEqual((await verifyLedger(journal)).faults, [], `${name} is mended`);
+    assert.deepEqual((await verifyLedger(journal)).faults, [], `${name} is restored`);
   }
 });
 
-test('a month that was opened twice is found, though every book agrees', async () => {
+test('a month that was opened twice is found, although counters, balances and journal agree', async () => {
   const { accounts, database, journal, ledger } = server.tapedeck.services;
   const accountId = await accounts.createAccount('twice', 'free');
   const { text } = await accounts.createToken(accountId, 'secret');
@@ -187,7 +191,7 @@ test('a month that was opened twice is found, though every book agrees', async (
   spend(ledger);
   await ledger.flush();
   assert.deepEqual((await verifyLedger(journal, ledger)).faults, []);
-  // A ledger that does not know what was charged.
+  // A ledger without the earlier charges.
   const [at, onFault] = [survive, assert.ifError];
   const { clock, days } = server.tapedeck.services;
   const balances = await database.selectFrom('balance').selectAll().execute();
@@ -211,7 +215,7 @@ test('a month that was opened twice is found, though every book agrees', async (
   await database.deleteFrom('journal').execute();
 });
 
-test('months beyond those kept are let go, and the rest still adds up', async () => {
+test('expired months are removed, and the rest still adds up', async () => {
   const { journal, ledger } = server.tapedeck.services;
   await ledger.flush();
   await rollJournal(journal);

@@ -1,4 +1,5 @@
-// A data folder goes to PostgreSQL, is served there, backed up from there, and comes back: the same answers.
+// A data folder is moved to PostgreSQL, served and backed up from there, and moved back: all answers stay
+// the same.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, rename, rm } from 'node:fs/promises';
@@ -16,12 +17,12 @@ import { loaded, read, send } from '../../base/client.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
 import { postgresHere, type PostgresHere } from '../../store/postgres/postgresHere.ts';
 
-const found = await postgresHere();
-const here = found as PostgresHere;
-const postgresTest = test.skipIf(found === undefined);
-afterAll(() => found?.[Symbol.asyncDispose]());
+const postgres = await postgresHere();
+const here = postgres as PostgresHere;
+const postgresTest = test.skipIf(postgres === undefined);
+afterAll(() => postgres?.[Symbol.asyncDispose]());
 
-/** Nothing is flushed by itself: that would be a version more. */
+/** Nothing is flushed automatically: a flush would add a version. */
 const QUIET = { seams: { watch: false } } as const;
 
 const QUESTIONS = [
@@ -33,12 +34,12 @@ const QUESTIONS = [
 ];
 
 async function answersOf(server: TestServer): Promise<readonly string[]> {
-  const told: string[] = [];
+  const answers: string[] = [];
   for (const question of QUESTIONS) {
     const { status, text } = await send(server, 'GET', question);
-    told.push(`${question} ${status} ${text}`);
+    answers.push(`${question} ${status} ${text}`);
   }
-  return told;
+  return answers;
 }
 
 const usageOf = async (server: TestServer): Promise<string> =>
@@ -73,10 +74,14 @@ postgresTest('to PostgreSQL and back: every answer, version and charge is the sa
       startServer({ folder, settings: variables, ...QUIET }),
       /has a catalog of its own, .*catalog.db: `tapedeck move` moves it to TAPEDECK_DATABASE/,
     );
-    const gone = await runHere(['move'], { env });
-    assert.match(gone.stdout, /^\d+ rows of \d+ tables are in .*, each compared\n/, gone.stderr);
+    const moveResult = await runHere(['move'], { env });
+    assert.match(
+      moveResult.stdout,
+      /^\d+ rows of \d+ tables are in .*, each compared\n/,
+      moveResult.stderr,
+    );
     assert.ok(!existsSync(join(folder, 'catalog.db')));
-    const asked = {
+    const backupRequest = {
       target: join(root, 'backup'),
       withoutKey: false,
       copy: false,
@@ -87,10 +92,10 @@ postgresTest('to PostgreSQL and back: every answer, version and charge is the sa
       await using server = await startServer({ folder, settings: variables, ...QUIET });
       assert.equal(await usageOf(server), before.usage);
       assert.deepEqual(await answersOf(server), before.answers);
-      await makeBackup(asked, server.tapedeck.services);
+      await makeBackup(backupRequest, server.tapedeck.services);
     }
-    assert.deepEqual((await verifyBackup(asked.target)).faults, []);
-    await restoreBackup(asked.target, join(root, 'restored'), localDisk, true);
+    assert.deepEqual((await verifyBackup(backupRequest.target)).faults, []);
+    await restoreBackup(backupRequest.target, join(root, 'restored'), localDisk, true);
     {
       await using server = await startServer({ folder: join(root, 'restored'), ...QUIET });
       assert.deepEqual(await answersOf(server), before.answers);
@@ -108,30 +113,30 @@ postgresTest('to PostgreSQL and back: every answer, version and charge is the sa
   }
 });
 
-postgresTest('a move that was cut off goes on, and never makes one of two catalogs', async () => {
+postgresTest('an interrupted move resumes, and never merges two catalogs', async () => {
   const root = await mkdtemp(join(tmpdir(), 'tapedeck-move-'));
   try {
     const folder = join(root, 'data');
     await filled(folder);
     const own = sqlitePlace({ catalog: join(folder, 'catalog.db') });
     const there = postgresPlace(here.settings('again'));
-    // It ends after the copy, before the former one is set aside.
+    // It fails after the copy, before the old catalog is set aside.
     const cut = { ...own, setAside: () => Promise.reject(new Error('killed')) };
     await assert.rejects(moveCatalog(cut, there, 0), /killed/);
     const again = await moveCatalog(own, there, 0);
-    assert.equal(again.copied, undefined, 'it had arrived');
+    assert.equal(again.copied, undefined, 'it was copied already');
     assert.match(again.aside, /catalog\.db\.moved-1970-01-01T000000\.000Z$/);
     assert.ok((await readdir(folder)).includes('catalog.db.moved-1970-01-01T000000.000Z'));
 
-    // It ends in the copy: nothing is there.
+    // It fails during the copy: nothing is left.
     const other = join(root, 'other');
     await filled(other);
     const source = sqlitePlace({ catalog: join(other, 'catalog.db') });
     const broken = {
       ...source,
-      readPages: async function* (...asked: Parameters<typeof source.readPages>) {
-        if (asked[1] === 'token') throw new Error('killed in the middle');
-        yield* source.readPages(...asked);
+      readPages: async function* (...args: Parameters<typeof source.readPages>) {
+        if (args[1] === 'token') throw new Error('killed in the middle');
+        yield* source.readPages(...args);
       },
     };
     const target = postgresPlace(here.settings('halved'));
@@ -148,7 +153,7 @@ postgresTest('a move that was cut off goes on, and never makes one of two catalo
   }
 });
 
-postgresTest('what is served is not moved, and nothing of the attempt is left', async () => {
+postgresTest('a served catalog is not moved, and nothing of the attempt is left', async () => {
   const root = await mkdtemp(join(tmpdir(), 'tapedeck-move-'));
   try {
     const folder = join(root, 'data');
@@ -168,7 +173,7 @@ postgresTest('what is served is not moved, and nothing of the attempt is left', 
   }
 });
 
-postgresTest('what was read wrong is not kept', async () => {
+postgresTest('a wrong copy is not kept', async () => {
   const root = await mkdtemp(join(tmpdir(), 'tapedeck-move-'));
   try {
     const folder = join(root, 'data');
@@ -177,8 +182,8 @@ postgresTest('what was read wrong is not kept', async () => {
     const there = postgresPlace(here.settings('forged'));
     const lying = {
       ...there,
-      readPages: async function* (...asked: Parameters<typeof there.readPages>) {
-        for await (const page of there.readPages(...asked)) {
+      readPages: async function* (...args: Parameters<typeof there.readPages>) {
+        for await (const page of there.readPages(...args)) {
           yield page.map((row) => ('messages' in row ? { ...row, messages: 0 } : row));
         }
       },
@@ -208,10 +213,10 @@ postgresTest('a move with another key is refused before anything is moved', asyn
     await rename(join(folder, 'key'), join(root, 'key'));
     const none = await runHere(['move'], { env });
     assert.match(none.stderr, /^tapedeck: the key file \S+ is not there: nothing was moved; set /);
-    assert.ok(!existsSync(join(folder, 'key')), 'none is made');
+    assert.ok(!existsSync(join(folder, 'key')), 'none is created');
     await rename(join(root, 'key'), join(folder, 'key'));
-    const gone = await runHere(['move'], { env });
-    assert.match(gone.stdout, /^\d+ rows of \d+ tables are in /, gone.stderr);
+    const moveResult = await runHere(['move'], { env });
+    assert.match(moveResult.stdout, /^\d+ rows of \d+ tables are in /, moveResult.stderr);
   } finally {
     await rm(root, { recursive: true, force: true });
   }

@@ -1,5 +1,5 @@
-// A purge: nothing of the records is left, in no version, no file and no page of the catalog, and
-// whoever asks for what was before is told so. What others keep stays as it was.
+// A purge: nothing of the records is left in any version, file or page of the catalog, and requests for
+// earlier versions are refused with the reason. Other records stay unchanged.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { eventually, holders, lookInto } from '../../base/holders.ts';
 import { ask } from '../../soak/laws/history/histories.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
 
-/** Texts that are nowhere else: a key, and values that were stored, pushed and quoted by a log. */
+/** Unique texts: a key, and values that were stored, pushed and quoted by a log. */
 const KEY = 'KEYzqxj7';
 const PLANTED = [KEY, 'VALUEzqxj7', 'PUSHEDzqxj7', 'WIDENEDzqxj7'] as const;
 
@@ -34,15 +34,15 @@ async function remove(
   return [answer.status, await answer.text()];
 }
 
-const told = (records: number): readonly [number, string] => [
+const purgeAnswer = (records: number): readonly [number, string] => [
   200,
   `{"success":true,"message":"purged ${records} records"}`,
 ];
 
-/** A dataset in which the planted texts went every way that records go; two of its versions. */
+/** Fills a dataset with the planted texts in every way of writing; returns two of its versions. */
 async function plant(server: TestServer): Promise<readonly [number, number]> {
   const [, value, pushed, widened] = PLANTED;
-  // What widens a type is quoted by the log. It comes behind the 10,000 rows of which the type is told.
+  // The log quotes the value that widens a type. It follows the 10,000 rows that define the type.
   const widening = `${KEY},2020-01-05,${widened},${value}\n`;
   await loaded(server, 'WIDE', `${HEADER}${others(0).repeat(600)}${widening}`, {
     ...INDEX,
@@ -62,36 +62,39 @@ async function plant(server: TestServer): Promise<readonly [number, number]> {
   return [first.snapshot, snapshot];
 }
 
-test('nothing of purged records is left in the folder, and history says why it ended', async () => {
+test('nothing of purged records is left in the folder, and requests of history get the reason', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'tapedeck-purge-'));
   let server = await startServer({ folder, seams: { watch: false } });
   try {
     const versions = await plant(server);
     await loaded(server, 'OTHER', `${HEADER}A,2020-01-01,1,stays\n`);
     const other = await read(server, '/data/WS/OTHER');
-    const kept = (await read(server, ROWS)).split('\n').filter((line) => !line.includes('zqxj7'));
+    const otherLines = (await read(server, ROWS))
+      .split('\n')
+      .filter((line) => !line.includes('zqxj7'));
     const planted = await lookInto(folder);
     for (const text of PLANTED) assert.notDeepEqual(planted(text), [], text);
     await read(server, `/data/WS/D?queryId=q1&limit=1000`);
-    assert.deepEqual(await remove(server, `/data/WS/WIDE/${KEY}?purge=true`), told(1));
-    assert.deepEqual(await remove(server, `/data/WS/D/${KEY}?purge=true`), told(4));
+    assert.deepEqual(await remove(server, `/data/WS/WIDE/${KEY}?purge=true`), purgeAnswer(1));
+    assert.deepEqual(await remove(server, `/data/WS/D/${KEY}?purge=true`), purgeAnswer(4));
     const purged = await lookInto(folder);
     for (const text of PLANTED) assert.deepEqual(purged(text), [], text);
-    assert.equal(await read(server, ROWS), kept.join('\n'), 'the others stay');
-    const gone = /^"asOf" refers to a version that was purged: the first .* is \d+, of 2\d{3}-/;
+    assert.equal(await read(server, ROWS), otherLines.join('\n'), 'the other records stay');
+    const purgedPattern =
+      /^"asOf" refers to a version that was purged: the first .* is \d+, of 2\d{3}-/;
     for (const asOf of versions) {
       const answer = await get(server, `/data/WS/D?asOf=${asOf}`);
-      assert.deepEqual([answer.status, gone.test(await answer.text())], [410, true]);
+      assert.deepEqual([answer.status, purgedPattern.test(await answer.text())], [410, true]);
     }
     const url = `${server.base}/v1/changes/WS/D?since=${versions[1]}&token=${server.secret}`;
     const changes = await fetch(url);
     assert.equal(changes.status, 410);
     assert.match(await changes.text(), /\\"since\\" refers to a version that was purged/);
     const anew = await read(server, `/data/WS/D?queryId=q1&limit=1000&format=csv`);
-    assert.equal(anew, kept.join('\n'), 'a named query begins again');
+    assert.equal(anew, otherLines.join('\n'), 'a named query begins again');
     assert.equal(await read(server, '/data/WS/OTHER'), other);
     const { snapshot } = server.tapedeck.services.lake;
-    assert.equal(await read(server, `${ROWS}&asOf=${snapshot}`), kept.join('\n'));
+    assert.equal(await read(server, `${ROWS}&asOf=${snapshot}`), otherLines.join('\n'));
     const listed = JSON.parse(await read(server, '/datasets/WS/D/versions')) as readonly object[];
     assert.deepEqual(
       listed.map((version) => ({ ...version, date: 0 })),
@@ -112,7 +115,7 @@ test('nothing of purged records is left in the folder, and history says why it e
     const closed = await lookInto(folder);
     for (const text of PLANTED) assert.deepEqual(closed(text), [], `${text}, closed`);
     server = await startServer({ folder, seams: { watch: false } });
-    assert.equal(await read(server, ROWS), kept.join('\n'), 'after a restart');
+    assert.equal(await read(server, ROWS), otherLines.join('\n'), 'after a restart');
     assert.equal((await get(server, `/data/WS/D?asOf=${versions[0]}`)).status, 410);
   } finally {
     await server.close();
@@ -140,7 +143,7 @@ test('a dataset that is deleted with its history leaves nothing in the folder', 
     const left = await lookInto(folder);
     assert.deepEqual(left(pushed), [], 'only D had it');
     assert.notDeepEqual(left(key), [], 'old versions of WIDE have it');
-    // One of the same name is another: nothing of the former comes back.
+    // A new dataset of the same name is another one: nothing of the old one returns.
     await loaded(server, 'D', `${HEADER}A,2020-01-01,1,n\n`, INDEX);
     assert.equal(await read(server, '/data/WS/D?filter=symbol'), '[{"symbol":"A"}]');
     assert.equal(await read(server, '/data/WS/OTHER?filter=note'), '[{"note":"stays"}]');
@@ -154,46 +157,46 @@ test('a dataset that is deleted with its history leaves nothing in the folder', 
   }
 });
 
-test('a purge that finds nothing ends nothing; what was only history is purged too', async () => {
+test('a purge without matches keeps the history; records of the history only are purged too', async () => {
   await using server = await startServer({ seams: { watch: false } });
   const csv = `${HEADER}${KEY},2020-01-01,1,n\nA,2020-01-01,1,n\n`;
   const { snapshot } = await loaded(server, 'D', csv, INDEX);
-  assert.deepEqual(await remove(server, `/data/WS/D/NONE?purge=true`), told(0));
+  assert.deepEqual(await remove(server, `/data/WS/D/NONE?purge=true`), purgeAnswer(0));
   const dated = `/data/WS/D/${KEY}?purge=true&from=2021-01-01`;
-  assert.deepEqual(await remove(server, dated), told(0));
+  assert.deepEqual(await remove(server, dated), purgeAnswer(0));
   assert.equal((await get(server, `/data/WS/D?asOf=${snapshot}`)).status, 200);
   await loaded(server, 'D', `${HEADER}B,2020-01-01,1,n\n`, { overwrite: 'true' });
-  assert.deepEqual(await remove(server, `/data/WS/D/${KEY}?purge=true`), told(1));
+  assert.deepEqual(await remove(server, `/data/WS/D/${KEY}?purge=true`), purgeAnswer(1));
   assert.equal((await get(server, `/data/WS/D?asOf=${snapshot}`)).status, 410);
   assert.deepEqual(await holders(server.folder, KEY), []);
   assert.equal(await read(server, '/data/WS/D?filter=symbol'), '[{"symbol":"B"}]');
-  assert.deepEqual(await remove(server, `/data/WS/D/B?purge=true`), told(1));
+  assert.deepEqual(await remove(server, `/data/WS/D/B?purge=true`), purgeAnswer(1));
   assert.equal(await read(server, '/data/WS/D'), '[]');
 });
 
-test('readers that have the files open keep them; the last one takes them along', async () => {
+test('files that readers have open remain until the last reader closes them', async () => {
   await using server = await startServer({ seams: { watch: false } });
   await loaded(server, 'D', `${HEADER}${KEY},2020-01-01,1,n\nA,2020-01-01,1,n\n`, INDEX);
   const { lake } = server.tapedeck.services;
   const dataset = lake.directory.dataset('WS', 'D');
   const files = (await lake.table(dataset?.tableId ?? 0))?.files ?? [];
   const [one, other] = [await lake.files.open(files), await lake.files.open(files)];
-  assert.deepEqual(await remove(server, `/data/WS/D/${KEY}?purge=true`), told(1));
-  const [held] = await holders(server.folder, KEY);
-  assert.equal(held, `lake/${files[0]?.path}`);
+  assert.deepEqual(await remove(server, `/data/WS/D/${KEY}?purge=true`), purgeAnswer(1));
+  const [filePath] = await holders(server.folder, KEY);
+  assert.equal(filePath, `lake/${files[0]?.path}`);
   one.release();
   one.release();
-  assert.deepEqual(await holders(server.folder, KEY), [held]);
+  assert.deepEqual(await holders(server.folder, KEY), [filePath]);
   await assert.rejects(lake.files.open(files), /the version was removed/);
   other.release();
   await eventually(async () => (await holders(server.folder, KEY)).length === 0);
   assert.equal(await read(server, '/data/WS/D?limit=9&filter=symbol'), '[{"symbol":"A"}]');
 });
 
-/** Of a reader: three that never rest read 90 times beside each purge, with PostgreSQL. */
+/** Pause of a reader: without it, three readers read 90 times beside each purge, with PostgreSQL. */
 const PAUSE_MS = 15;
 
-test('reads beside purges answer one side or the other', async () => {
+test('concurrent reads see the state before or after a purge', async () => {
   await using server = await startServer({ seams: { watch: false } });
   const keys = Array.from({ length: 30 }, (_, at) => `P${String(at).padStart(2, '0')}`);
   const csv = keys.map((key) => `${key},2020-01-01,1,n\n`).join('');
@@ -215,7 +218,7 @@ test('reads beside purges answer one side or the other', async () => {
   };
   const writer = async (): Promise<void> => {
     for (const key of keys.slice(1)) {
-      assert.deepEqual(await remove(server, `/data/WS/D/${key}?purge=true`), told(1));
+      assert.deepEqual(await remove(server, `/data/WS/D/${key}?purge=true`), purgeAnswer(1));
       purged += 1;
     }
   };
@@ -230,13 +233,13 @@ test('a purge needs a secret token with the right to delete', async () => {
   const grants = [{ datasets: 'WS.D', rights: [...rights] }];
   const make = async (kind: 'publishable' | 'secret', own: object): Promise<string> => {
     const body = JSON.stringify({ kind, ...own });
-    const made = await ask(server, 'POST', '/account/tokens', body);
-    return (JSON.parse(made) as { readonly token: string }).token;
+    const answer = await ask(server, 'POST', '/account/tokens', body);
+    return (JSON.parse(answer) as { readonly token: string }).token;
   };
   const path = '/data/WS/D/NONE';
   const open = await make('publishable', { grants });
   assert.equal((await remove(server, path, open))[0], 200);
   assert.equal((await remove(server, `${path}?purge=true`, open))[0], 401);
   const secret = await make('secret', { grants });
-  assert.deepEqual(await remove(server, `${path}?purge=true`, secret), told(0));
+  assert.deepEqual(await remove(server, `${path}?purge=true`, secret), purgeAnswer(0));
 });

@@ -1,5 +1,5 @@
-// Edits of a schema that read everything again from its sources: one version or none, and nothing that
-// is stored goes because it can't be read again.
+// Edits of a schema that re-ingest everything from its sources: one version or none, and no stored record is
+// lost because it can't be read again.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -21,84 +21,87 @@ afterAll(async () => {
   await rm(shelf, { recursive: true });
 });
 
-type Told = Readonly<Record<string, unknown>>;
+type JsonObject = Readonly<Record<string, unknown>>;
 
-async function ask(method: string, path: string, value?: object): Promise<Told> {
+async function ask(method: string, path: string, value?: object): Promise<JsonObject> {
   const { status: code, text } = await send(server, method, path, value);
-  return { ...(text.startsWith('{') ? (JSON.parse(text) as Told) : { text }), code };
+  return { ...(text.startsWith('{') ? (JSON.parse(text) as JsonObject) : { text }), code };
 }
 
 const publish = (name: string, text: string | Uint8Array): Promise<void> =>
   writeFile(join(shelf, name), text);
 
-/** A source of one file, or of those that a pattern names; its id. */
+/** Creates a source of one file, or of the files of a pattern; returns its id. */
 async function sourceOf(path: string): Promise<string> {
-  const made = await ask('POST', '/data-sources/WS', { type: 'FILE', path, name: path });
-  return String(made['dataSourceId']);
+  const source = await ask('POST', '/data-sources/WS', { type: 'FILE', path, name: path });
+  return String(source['dataSourceId']);
 }
 
-/** Takes all of a source into a dataset, once. */
+/** Loads all of a source into a dataset, once. */
 async function pulled(dataSourceId: string, datasetId: string, more: object = {}): Promise<void> {
   const order = { dataSourceId, datasetId, ...more };
-  const told = await ask('POST', '/jobs/WS/ingest?wait=true', order);
-  assert.equal(told['code'], 200, JSON.stringify(told));
+  const answer = await ask('POST', '/jobs/WS/ingest?wait=true', order);
+  assert.equal(answer['code'], 200, JSON.stringify(answer));
 }
 
 const INDEX = { symbol: { type: 'string' }, date: { type: 'string', format: 'date' } };
 const string = { type: 'string' };
 const integer = { type: 'integer' };
 
-async function made(datasetId: string, v: object, more: object = {}): Promise<void> {
+async function createDataset(datasetId: string, v: object, more: object = {}): Promise<void> {
   const columnMapping = { key: 'symbol', date: 'date' };
   const dataset = { datasetId, schema: { properties: { ...INDEX, v } }, columnMapping, ...more };
   assert.equal((await ask('POST', '/datasets/WS', { dataset }))['code'], 200);
 }
 
-const edit = (id: string, properties: object, more: object = {}): Promise<Told> =>
+const edit = (id: string, properties: object, more: object = {}): Promise<JsonObject> =>
   ask('PATCH', `/datasets/WS/${id}?wait=true`, {
     schema: { properties },
     existing: 're-ingest',
     ...more,
   });
 
-const jobOf = ({ jobId }: Told): Promise<Told> => ask('GET', `/jobs/WS/ingest/${String(jobId)}`);
+const jobOf = ({ jobId }: JsonObject): Promise<JsonObject> =>
+  ask('GET', `/jobs/WS/ingest/${String(jobId)}`);
 
-/** The job of an edit that went well. */
-async function edited(id: string, properties: object, more: object = {}): Promise<Told> {
-  const told = await edit(id, properties, more);
-  assert.equal(told['code'], 200, JSON.stringify(told));
-  return jobOf(told);
+/** Edits a dataset successfully; returns the job. */
+async function edited(id: string, properties: object, more: object = {}): Promise<JsonObject> {
+  const answer = await edit(id, properties, more);
+  assert.equal(answer['code'], 200, JSON.stringify(answer));
+  return jobOf(answer);
 }
 
 const snapshot = (): number => server.tapedeck.services.lake.snapshot;
 
-/** An edit that changes nothing, neither at once nor by a job. */
+/** Makes an edit that must be refused and change nothing, neither immediately nor by a job. */
 async function refused(
   id: string,
-  says: RegExp,
+  pattern: RegExp,
   code = 400,
   properties: object = {},
 ): Promise<void> {
   const dataset = server.tapedeck.services.lake.directory.dataset('WS', id);
   const [was, before] = [JSON.stringify(dataset), snapshot()];
-  const told = await edit(id, properties);
-  assert.match(String(told['message']), says);
-  assert.equal(told['code'], code);
+  const answer = await edit(id, properties);
+  assert.match(String(answer['message']), pattern);
+  assert.equal(answer['code'], code);
   assert.equal(snapshot(), before, 'no version');
   const now = server.tapedeck.services.lake.directory.dataset('WS', id);
   assert.equal(JSON.stringify(now), was);
 }
 
-const rows = async (id: string, query = ''): Promise<readonly Told[]> =>
-  JSON.parse(await read(server, `/data/WS/${id}?limit=100&sort=asc${query}`)) as readonly Told[];
+const rows = async (id: string, query = ''): Promise<readonly JsonObject[]> =>
+  JSON.parse(
+    await read(server, `/data/WS/${id}?limit=100&sort=asc${query}`),
+  ) as readonly JsonObject[];
 
 const values = async (id: string, query = ''): Promise<readonly unknown[]> =>
   (await rows(id, query)).map(({ v }) => v);
 
-test('what a first type lost comes back from the source, in one version', async () => {
+test('values that the first type lost are restored from the source, in one version', async () => {
   await publish('codes.csv', 'symbol,date,v,more\nA,2024-01-01,007,x\nB,2024-01-01,12,y\n');
   const source = await sourceOf('codes.csv');
-  await made('CODES', integer);
+  await createDataset('CODES', integer);
   await pulled(source, 'CODES');
   assert.deepEqual(await values('CODES'), [7, 12]);
   const before = snapshot();
@@ -118,13 +121,13 @@ test('what a first type lost comes back from the source, in one version', async 
   assert.deepEqual((await rows('CODES'))[0], { symbol: 'A', date: '2024-01-01', v: '007' });
 });
 
-test('several sources and files, in the order that decides who stays', async () => {
+test('several sources and files are read in the order that decides about duplicates', async () => {
   await publish('many-1.csv', 'symbol,date,v\nA,2024-01-01,01\nB,2024-01-01,02\n');
   await publish('many-2.csv', 'symbol,date,v\nB,2024-01-01,03\nC,2024-01-01,04\n');
   await publish('over.json', '[{"symbol":"C","date":"2024-01-01","v":"05"}]');
   const many = await sourceOf('many-*.csv');
   const over = await sourceOf('over.json');
-  await made('SEVERAL', integer);
+  await createDataset('SEVERAL', integer);
   await pulled(many, 'SEVERAL', { duplicates: 'keep-first' });
   await pulled(over, 'SEVERAL');
   await pulled(many, 'SEVERAL', { duplicates: 'keep-first' });
@@ -139,13 +142,15 @@ test('several sources and files, in the order that decides who stays', async () 
   const logs = await fetch(
     `${server.base}/v1/logs/WS?jobId=${String(job['jobId'])}&token=${server.secret}`,
   );
-  const lines = ((await logs.json()) as readonly Told[]).map(({ message }) => String(message));
+  const lines = ((await logs.json()) as readonly JsonObject[]).map(({ message }) =>
+    String(message),
+  );
   const landed = lines.filter((line) => line.includes('has landed'));
   assert.deepEqual(
     landed.map((line) => line.split(' ')[0]),
     ['many-1.csv', 'many-2.csv', 'over.json'],
   );
-  // What was read again can be read again.
+  // Re-ingested data can be re-ingested again.
   await edited('SEVERAL', { v: integer });
   assert.deepEqual(await values('SEVERAL'), [1, 2, 5]);
 });
@@ -153,28 +158,28 @@ test('several sources and files, in the order that decides who stays', async () 
 test('when one source fails, nothing changes', async () => {
   await publish('good.csv', 'symbol,date,v\nA,2024-01-01,1\n');
   await publish('gone.csv', 'symbol,date,v\nB,2024-01-01,2\n');
-  await made('FAILS', integer);
-  const gone = await sourceOf('gone.csv');
+  await createDataset('FAILS', integer);
+  const missingSource = await sourceOf('gone.csv');
   await pulled(await sourceOf('good.csv'), 'FAILS');
-  await pulled(gone, 'FAILS');
+  await pulled(missingSource, 'FAILS');
   await rm(join(shelf, 'gone.csv'));
   await refused('FAILS', /ended in ERROR: .*gone.csv/, 400, { v: string });
   await publish('gone.csv', 'no,such\ncolumns,here\n');
   await refused('FAILS', /gone.csv: validation failed: should have required property 'symbol'/);
   assert.deepEqual(await values('FAILS'), [1, 2]);
-  await ask('DELETE', `/data-sources/WS/${gone}`);
-  await refused('FAILS', new RegExp(`data source ${gone} is not there any more`));
+  await ask('DELETE', `/data-sources/WS/${missingSource}`);
+  await refused('FAILS', new RegExp(`data source ${missingSource} is not there any more`));
 });
 
-test('records that came as bodies stand in the way, until none of them is left', async () => {
+test('records from request bodies block a re-ingest until none of them is left', async () => {
   await publish('part.csv', 'symbol,date,v\nA,2024-01-01,1\nB,2024-01-01,2\n');
-  await made('BODIES', integer);
+  await createDataset('BODIES', integer);
   await pulled(await sourceOf('part.csv'), 'BODIES');
   await loaded(server, 'BODIES', 'symbol,date,v\nC,2024-01-01,3\nD,2024-01-01,4\n');
   const record = { symbol: 'E', date: '2024-01-01', v: 5 };
   const push = async (more: object, query = ''): Promise<void> => {
     await ask('POST', `/record/WS/BODIES${query}`, { ...record, ...more });
-    // In a turn of its dataset what is pending becomes a version.
+    // The turn of its dataset flushes pending records into a version.
     await ask('PATCH', '/datasets/WS/BODIES', { title: 'Bodies' });
   };
   await push({});
@@ -189,18 +194,18 @@ test('records that came as bodies stand in the way, until none of them is left',
   await refused('BODIES', why(1, 2));
   await ask('DELETE', '/data/WS/BODIES/B');
   await edited('BODIES', { v: string });
-  assert.deepEqual(await values('BODIES'), ['1', '2'], 'what was deleted is read again');
+  assert.deepEqual(await values('BODIES'), ['1', '2'], 'deleted records are read again');
 });
 
-test('nothing that a source has no more is lost', async () => {
+test('records that a source has no more are not lost', async () => {
   await publish('shrinks.csv', 'symbol,date,v\nA,2024-01-01,1\nB,2024-01-02,2\nC,2024-01-03,3\n');
-  await made('SHRINKS', integer);
+  await createDataset('SHRINKS', integer);
   const source = await sourceOf('shrinks.csv');
   await pulled(source, 'SHRINKS');
   await publish('shrinks.csv', 'symbol,date,v\nA,2024-01-01,10\n');
-  const says =
+  const pattern =
     /2 of 3 stored records are not in what the sources have now, the first is B, 2024-01-02/;
-  await refused('SHRINKS', says);
+  await refused('SHRINKS', pattern);
   await publish('plain.csv', 'v\n1\n2\n');
   const plain = await sourceOf('plain.csv');
   await pulled(plain, 'PLAIN');
@@ -208,7 +213,7 @@ test('nothing that a source has no more is lost', async () => {
   await refused('PLAIN', /1 of 2 stored records are not in what the sources have now/);
 });
 
-test('a schedule goes on behind what was read again', async () => {
+test('a schedule continues after the re-ingested files', async () => {
   await publish('rows-1.csv', 'v\n1\n2\n');
   const dataSourceId = await sourceOf('rows-*.csv');
   const plan = { dataSourceId, datasetId: 'ROWS', every: 'day' };
@@ -227,20 +232,20 @@ test('a schedule goes on behind what was read again', async () => {
   assert.deepEqual((await values('ROWS')).toSorted(), ['03', '1', '2', '4']);
 });
 
-test('contract and expectations are those of the edit, and what is aside is aside anew', async () => {
+test('contract and expectations are those of the edit, and quarantined records are replaced', async () => {
   await publish(
     'law.csv',
     'symbol,date,v,late\nA,2024-01-01,1,\nB,2024-01-01,-2,\nC,2024-01-01,3,9\n',
   );
-  await made('LAW', integer, { expectations: [{ range: { property: 'v', min: 0 } }] });
+  await createDataset('LAW', integer, { expectations: [{ range: { property: 'v', min: 0 } }] });
   await pulled(await sourceOf('law.csv'), 'LAW');
   assert.deepEqual(await values('LAW'), [1, 3]);
   const again = await edited('LAW', {});
   assert.equal(again['recordsQuarantined'], 1);
   const aside = await fetch(`${server.base}/v1/quarantine/WS/LAW?token=${server.secret}`);
-  const kept = (await aside.json()) as readonly Told[];
+  const quarantinedRecords = (await aside.json()) as readonly JsonObject[];
   assert.deepEqual(
-    kept.map(({ jobId, line }) => [jobId, line]),
+    quarantinedRecords.map(({ jobId, line }) => [jobId, line]),
     [[again['jobId'], 3]],
   );
   const more = { expectations: [], schemaContract: { columns: 'evolve' } };
@@ -252,14 +257,14 @@ test('contract and expectations are those of the edit, and what is aside is asid
   ]);
   assert.equal((await ask('GET', '/quarantine/WS/LAW'))['text'], '[]');
   const frozen = { expectations: null, schemaContract: { types: 'freeze' } };
-  const told = await edit('LAW', { v: { type: 'boolean' } }, frozen);
+  const answer = await edit('LAW', { v: { type: 'boolean' } }, frozen);
   assert.match(
-    String(told['message']),
+    String(answer['message']),
     /law.csv: the schema is frozen: line 2 has "1" for 'v', no boolean/,
   );
 });
 
-test('each file is held against those before it, and all have the schema of the last', async () => {
+test('each file is compared with those before it, and all have the schema of the last', async () => {
   await publish('wide-1.csv.gz', gzipSync('symbol,date,v\nA,2024-01-02,1\nB,2024-01-02,2.50\n'));
   await publish('wide-2.csv.gz', gzipSync('symbol,date,v\nA,2024-01-01,3\nB,2024-01-03,4\n'));
   const columnMapping = { key: 'symbol', date: 'date' };
@@ -280,22 +285,22 @@ test('each file is held against those before it, and all have the schema of the 
     { symbol: 'C', date: '2024-01-03', v: 'many', w: 5 },
   ]);
   await loaded(server, 'WIDE', 'symbol,date,v,w\nD,2024-01-03,x,6\n');
-  assert.equal((await rows('WIDE')).length, 5, 'the table is as good as new');
+  assert.equal((await rows('WIDE')).length, 5, 'the table accepts further loads');
 });
 
-test('without a date of its own a record is of the day on which it was read', async () => {
+test('a record without a date has the date on which it was read', async () => {
   await publish('keys.csv', 'symbol,v\nA,1\nB,2\n');
   await pulled(await sourceOf('keys.csv'), 'KEYS', { columnMapping: { key: 'symbol' } });
   await edited('KEYS', { v: string });
   assert.deepEqual((await values('KEYS')).toSorted(), ['1', '2']);
 });
 
-test('columns are what was said of them when they are read again, symbols are spelled alike', async () => {
+test('a re-ingest uses the declared columns and the same spelling of symbols', async () => {
   await publish('vendor.csv', 'Day,Last,Note\n2024-01-30,1.5,a\n2024-01-31,2.5,b\n');
   const file = { type: 'FILE', path: 'vendor.csv', name: 'vendor' };
   const source = await ask('POST', '/data-sources/CORE', file);
   const columns = { Last: 'close', Note: null };
-  const told = await ask('POST', '/jobs/CORE/ingest?wait=true', {
+  const answer = await ask('POST', '/jobs/CORE/ingest?wait=true', {
     dataSourceId: source['dataSourceId'],
     datasetId: 'HISTORICAL_PRICES',
     reading: {
@@ -304,7 +309,7 @@ test('columns are what was said of them when they are read again, symbols are sp
       guess: true,
     },
   });
-  assert.equal(told['code'], 200, JSON.stringify(told));
+  assert.equal(answer['code'], 200, JSON.stringify(answer));
   const again = await ask('PATCH', '/datasets/CORE/HISTORICAL_PRICES?wait=true', {
     schema: { properties: { volume: integer } },
     existing: 're-ingest',
@@ -317,17 +322,17 @@ test('columns are what was said of them when they are read again, symbols are sp
   ]);
 });
 
-test('an edit that is not by itself: other jobs, other edits, nothing to read, too much', async () => {
+test('an edit with other jobs or edits, without records, or with too many records', async () => {
   await publish('alone.csv', 'symbol,date,v\nA,2024-01-01,1\n');
   const source = await sourceOf('alone.csv');
-  await made('ALONE', integer);
+  await createDataset('ALONE', integer);
   await refused('ALONE', /the dataset has no record to read again/);
   await pulled(source, 'ALONE');
   const schema = { properties: { v: string } };
-  const asked = [0, 1].map(() =>
+  const edits = [0, 1].map(() =>
     ask('PATCH', '/datasets/WS/ALONE?wait=true', { schema, existing: 're-ingest' }),
   );
-  const codes = (await Promise.all(asked)).map(({ code }) => code).sort();
+  const codes = (await Promise.all(edits)).map(({ code }) => code).sort();
   assert.deepEqual(codes, [200, 409]);
   assert.deepEqual(await values('ALONE'), ['1']);
   const rows = Array.from({ length: 1_000_001 }, (_, at) => `${at}`).join('\n');

@@ -1,5 +1,5 @@
-// A server that is killed while it reads a dataset again: before the commit nothing has changed, after
-// the next start everything has, once.
+// A server that is killed during a re-ingest: before the commit nothing has changed, after the next start
+// everything has changed, once.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,7 +11,7 @@ import { read } from '../../base/client.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
 import { startedBy } from '../../base/program.ts';
 
-/** Where it dies, and whether its job had committed by then. */
+/** The point at which it is killed, and whether its job had committed by then. */
 const POINTS = [
   ['job-recorded', false],
   ['parquet-written', false],
@@ -20,7 +20,7 @@ const POINTS = [
   ['transaction-committed', true],
 ] as const;
 
-type Told = Readonly<Record<string, unknown>>;
+type JsonObject = Readonly<Record<string, unknown>>;
 
 interface Door {
   readonly base: string;
@@ -33,7 +33,7 @@ async function ask({ base, secret }: Door, method: string, path: string, value?:
   const answer = await fetch(`${base}/v1${path}`, { method, headers, ...body });
   const text = await answer.text();
   assert.ok(answer.ok, text);
-  return JSON.parse(text) as Told;
+  return JSON.parse(text) as JsonObject;
 }
 
 /** A dataset of two sources. */
@@ -60,7 +60,7 @@ async function fill(server: TestServer, shelf: string): Promise<void> {
   }
 }
 
-/** Asks for the edit, and waits until the server that did is dead. */
+/** Requests the edit, and waits until the server is dead. */
 async function kill(folder: string, shelf: string, point: string): Promise<void> {
   const script = startedBy('test/jobs/upkeep/reingestVictim.ts');
   const args = ['--disable-warning=ExperimentalWarning', script, folder, shelf, point];
@@ -71,7 +71,7 @@ async function kill(folder: string, shelf: string, point: string): Promise<void>
     const [base = '', secret = ''] = heard.toString().trim().split(' ');
     const schema = { properties: { v: { type: 'string' } } };
     const body = { schema, existing: 're-ingest' };
-    // It may die before it answers.
+    // It may die before it responds.
     await ask({ base, secret }, 'PATCH', '/datasets/WS/CODES', body).catch(() => undefined);
     assert.deepEqual(await exited, [null, 'SIGKILL']);
   } finally {
@@ -81,7 +81,7 @@ async function kill(folder: string, shelf: string, point: string): Promise<void>
 
 const values = async (server: TestServer, query = ''): Promise<readonly unknown[]> => {
   const text = await read(server, `/data/WS/CODES?limit=10&sort=asc${query}`);
-  return (JSON.parse(text) as readonly Told[]).map(({ v }) => v);
+  return (JSON.parse(text) as readonly JsonObject[]).map(({ v }) => v);
 };
 
 for (const [point, committed] of POINTS) {
@@ -98,7 +98,11 @@ for (const [point, committed] of POINTS) {
     try {
       const { lake, runner } = server.tapedeck.services;
       if (committed) assert.equal(lake.snapshot, before + 1, 'the commit is the end of the job');
-      const jobs = (await ask(server, 'GET', '/jobs/WS/ingest')) as unknown as readonly Told[];
+      const jobs = (await ask(
+        server,
+        'GET',
+        '/jobs/WS/ingest',
+      )) as unknown as readonly JsonObject[];
       const job = await runner.ended(String(jobs[0]?.['jobId']));
       assert.deepEqual([job.status, job.records_ingested], ['INGESTED', 3]);
       assert.equal(lake.snapshot, before + 1, 'one version');

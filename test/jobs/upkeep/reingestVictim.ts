@@ -1,6 +1,6 @@
-// The process that is killed while it reads a dataset again: the real server on a given folder, with a
-// shelf of sources. It says its base URL and secret token in one line. Arguments: the data folder, the
-// shelf, and where it kills itself, from when the job of an edit has begun.
+// The process that is killed during a re-ingest: the real server on a given folder, with a folder of
+// sources. It prints its base URL and secret token in one line. Arguments: the data folder, the folder of
+// sources, and the point at which it kills itself once the job of an edit has begun.
 import { writeSync } from 'node:fs';
 import { keepModules } from '../../base/program.ts';
 import { startServer } from '../../base/server.ts';

@@ -1,5 +1,5 @@
-// A dataset's upkeep: many small loads become few files, storage has a limit that reads do not know,
-// texts of the index have theirs.
+// A dataset's upkeep: many small loads become few files, storage has a limit that does not affect reads,
+// and texts of the index have a maximum length.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { makeUpkeep } from '../../../jobs/upkeep/upkeep.ts';
@@ -15,7 +15,7 @@ const KEEP = { allMs: DAY_MS, hourlyMs: 30 * DAY_MS, dailyMs: 100 * DAY_MS };
 
 const NIGHTS = 15;
 
-test('nightly loads become one file; every answer and every old version stays', async () => {
+test('nightly loads become one file; every answer and every old version stays the same', async () => {
   await using server = await startServer({ seams: { watch: false } });
   const { services } = server.tapedeck;
   const { lake } = services;
@@ -47,7 +47,7 @@ test('nightly loads become one file; every answer and every old version stays', 
   assert.deepEqual([newest?.compaction, newest?.inserted], [true, NIGHTS * 20]);
 });
 
-test('over the storage of its tier loads halt with the amount, reads go on, space resumes them', async () => {
+test('above the storage limit loads fail with the amount, reads work, space permits loads', async () => {
   await using server = await startServer();
   await loaded(server, 'D', 'symbol,date,v\nA,2020-01-01,1\n');
   const { accounts, lake, storage } = server.tapedeck.services;
@@ -61,8 +61,8 @@ test('over the storage of its tier loads halt with the amount, reads go on, spac
   Object.assign(account as { tier: object }, { tier });
   const refused = await load(server, 'D', 'symbol,date,v\nB,2020-01-01,1\n');
   assert.equal(refused.status, 402);
-  const told = new RegExp(`WS stores ${live} bytes, 0 of them history; .* is ${live}`);
-  assert.match(await refused.text(), told);
+  const pattern = new RegExp(`WS stores ${live} bytes, 0 of them history; .* is ${live}`);
+  assert.match(await refused.text(), pattern);
   const url = `${server.base}/v1/record/WS/D?token=${server.secret}`;
   const pushed = await fetch(url, { method: 'POST', body: '{"symbol":"B","date":"2020-01-01"}' });
   assert.equal(pushed.status, 402);
@@ -72,7 +72,7 @@ test('over the storage of its tier loads halt with the amount, reads go on, spac
   assert.ok((await storage.workspaceBytes('WS')).live > live, `${lake.snapshot}`);
 });
 
-test('a new account stores 5 GB, the owner of the disk 4 TB, and both are shown', async () => {
+test('a new account stores 5 GB, the owner of the server 4 TB, and both limits are shown', async () => {
   await using server = await startServer();
   const { accounts, lake } = server.tapedeck.services;
   const accountId = await accounts.createAccount('guest', 'free');
@@ -114,7 +114,7 @@ test('a text of the index has at most 1,500 bytes, in loads and pushes', async (
 
 const LOADS = 18;
 
-test('versions are thinned by age; those left answer as before, files of the others go', async () => {
+test('versions are thinned by age; the rest answer as before, files of the others are removed', async () => {
   let nowMs = Date.UTC(2026, 0, 1);
   await using server = await startServer({ seams: { clock: () => nowMs, watch: false } });
   const { database, lake } = server.tapedeck.services;
@@ -126,7 +126,7 @@ test('versions are thinned by age; those left answer as before, files of the oth
     const how = { duplicateKeyHandling: 'replace', key: 'symbol', date: 'date' };
     const { snapshot } = await loaded(server, 'D', csv, how);
     answers.push({ snapshot, text: await read(server, '/data/WS/D?limit=1000') });
-    // What is written over leaves a file that only its own version needs.
+    // An overwrite leaves a file that only its own version needs.
     await loaded(server, 'E', csv, { overwrite: 'true', key: 'symbol', date: 'date' });
   }
   nowMs += 10 * DAY_MS;
@@ -134,8 +134,8 @@ test('versions are thinned by age; those left answer as before, files of the oth
   const newest = new Map(
     all.map(({ snapshot, timeMs }) => [Math.floor(timeMs / HOUR_MS), snapshot]),
   );
-  const kept = new Set(newest.values());
-  assert.ok(kept.size > 8 && kept.size < all.length / 2);
+  const keptSnapshots = new Set(newest.values());
+  assert.ok(keptSnapshots.size > 8 && keptSnapshots.size < all.length / 2);
   const filesBefore = (await lakePaths(server)).length;
   await upkeep.expireVersions();
   await upkeep.expireVersions();
@@ -144,21 +144,21 @@ test('versions are thinned by age; those left answer as before, files of the oth
     return [answer.status, await answer.text()];
   };
   for (const { snapshot } of all) {
-    const [status, told] = await asOf(snapshot);
+    const [status, text] = await asOf(snapshot);
     const then = answers.findLast((one) => one.snapshot <= snapshot)?.text;
-    if (!kept.has(snapshot)) assert.equal(status, 410, `snapshot ${snapshot} has gone`);
-    else if (then !== undefined) assert.deepEqual([status, told], [200, then], `at ${snapshot}`);
+    if (!keptSnapshots.has(snapshot)) assert.equal(status, 410, `snapshot ${snapshot} is gone`);
+    else if (then !== undefined) assert.deepEqual([status, text], [200, then], `at ${snapshot}`);
   }
   const filesAfter = (await lakePaths(server)).length;
   assert.ok(filesAfter < filesBefore, `${filesAfter} of ${filesBefore} files`);
   const changes = await fetch(`${server.base}/v1/changes/WS/D?since=0&token=${server.secret}`);
-  const told = (await changes.json()) as readonly { inserted: unknown[] }[];
-  const inserted = told.reduce((sum, version) => sum + version.inserted.length, 0);
-  assert.equal(inserted, LOADS + 1, 'what versions that have gone inserted is told by those left');
+  const versions = (await changes.json()) as readonly { inserted: unknown[] }[];
+  const inserted = versions.reduce((sum, version) => sum + version.inserted.length, 0);
+  assert.equal(inserted, LOADS + 1, 'remaining versions include the records of removed ones');
   nowMs += 200 * DAY_MS;
   await upkeep.expireVersions();
-  assert.equal((await asOf(lake.snapshot))[0], 200, 'the newest version always stays');
-  const [status, why] = await asOf([...kept][0] ?? 0);
+  assert.equal((await asOf(lake.snapshot))[0], 200, 'the latest version always stays');
+  const [status, why] = await asOf([...keptSnapshots][0] ?? 0);
   const thinned = `"asOf" refers to a version that was thinned out with age: the first available version`;
   assert.deepEqual([status, why.slice(0, thinned.length)], [410, thinned]);
 });
@@ -175,9 +175,9 @@ async function changeDays(server: TestServer, historyDays: unknown): Promise<num
   return (await fetch(url, { method: 'PATCH', body })).status;
 }
 
-async function timeOf(server: TestServer, wanted: number): Promise<string> {
+async function timeOf(server: TestServer, snapshotId: number): Promise<string> {
   const all = await readSnapshots(server.tapedeck.services.database);
-  return new Date(all.find(({ snapshot }) => snapshot === wanted)?.timeMs ?? 0).toISOString();
+  return new Date(all.find(({ snapshot }) => snapshot === snapshotId)?.timeMs ?? 0).toISOString();
 }
 
 test('a dataset keeps its own days of history, never more than the server', async () => {
@@ -186,15 +186,15 @@ test('a dataset keeps its own days of history, never more than the server', asyn
   const { lake, storage } = server.tapedeck.services;
   const upkeep = makeUpkeep({ ...server.tapedeck.services, keep: KEEP });
   const how = { overwrite: 'true', key: 'symbol', date: 'date' };
-  const made: Made[] = [];
+  const versions: Made[] = [];
   const path = '/data/WS/D?limit=1000';
   for (let day = 0; day < 12; day += 1) {
     nowMs += 22 * HOUR_MS;
     const { snapshot } = await loaded(server, 'D', `symbol,date,v\nA,2020-01-01,${day}\n`, how);
-    // In another hour: only the last version of each is left of older days.
+    // In another hour: of older days only the last version of each hour remains.
     nowMs += 2 * HOUR_MS;
     await loaded(server, 'E', `symbol,date,v\nA,2020-01-01,${day}\n`, how);
-    made.push({ snapshot, ms: nowMs - 2 * HOUR_MS, text: await read(server, path) });
+    versions.push({ snapshot, ms: nowMs - 2 * HOUR_MS, text: await read(server, path) });
   }
   await upkeep.expireVersions();
   assert.equal(lake.horizon(lake.directory.dataset('WS', 'D')?.tableId ?? -1), undefined);
@@ -208,31 +208,39 @@ test('a dataset keeps its own days of history, never more than the server', asyn
   await upkeep.expireVersions();
   await upkeep.expireVersions();
   const cutMs = nowMs - days * DAY_MS;
-  const first: Made | undefined = made.findLast(({ ms }) => ms <= cutMs);
+  const first: Made | undefined = versions.findLast(({ ms }) => ms <= cutMs);
   assert.ok(first);
-  // The lake's own version of that moment: what was newest then can be asked by it.
+  // The lake's snapshot of that moment: a request with it returns the data as of then.
   const floor = first.snapshot + 1;
   const time = await timeOf(server, floor);
   const why = 'is older than the history that this dataset keeps';
   const then = `the first available version is ${floor}, of ${time}`;
-  for (const { snapshot, ms, text } of made) {
+  for (const { snapshot, ms, text } of versions) {
     for (const asOf of [snapshot, ms + 60_000]) {
       const answer = await get(server, `${path}&asOf=${asOf}`);
-      const told: readonly [number, string] = [answer.status, await answer.text()];
+      const received: readonly [number, string] = [answer.status, await answer.text()];
       const ended = [410, `"asOf" refers to a version that ${why}: ${then}`];
-      assert.deepEqual(told, ms >= cutMs ? [200, text] : ended, `${snapshot}, asOf ${asOf}`);
+      assert.deepEqual(received, ms >= cutMs ? [200, text] : ended, `${snapshot}, asOf ${asOf}`);
     }
   }
   assert.equal(await read(server, `${path}&asOf=${cutMs}`), first.text);
   const after = await storage.workspaceBytes('WS');
   assert.equal(after.live, before.live);
   assert.ok(after.history < before.history, `${after.history} of ${before.history}`);
-  const gone = made.filter(({ snapshot }) => snapshot < first.snapshot).length;
-  assert.equal((await lakePaths(server)).length, files - gone, 'a file of each version that ended');
-  assert.equal((await get(server, `/data/WS/E?asOf=${made[0]?.snapshot}`)).status, 404);
-  assert.equal((await get(server, `/data/WS/E?asOf=${made[1]?.snapshot}`)).status, 200);
+  const expiredCount = versions.filter(({ snapshot }) => snapshot < first.snapshot).length;
+  assert.equal(
+    (await lakePaths(server)).length,
+    files - expiredCount,
+    'a file of each removed version',
+  );
+  assert.equal((await get(server, `/data/WS/E?asOf=${versions[0]?.snapshot}`)).status, 404);
+  assert.equal((await get(server, `/data/WS/E?asOf=${versions[1]?.snapshot}`)).status, 200);
   assert.equal(await change(3_650), 200);
-  assert.equal((await get(server, `${path}&asOf=${made[0]?.snapshot}`)).status, 410, 'for good');
+  assert.equal(
+    (await get(server, `${path}&asOf=${versions[0]?.snapshot}`)).status,
+    410,
+    'for good',
+  );
   nowMs += 200 * DAY_MS;
   await upkeep.expireVersions();
   assert.equal((await get(server, `${path}&asOf=${floor}`)).status, 410);

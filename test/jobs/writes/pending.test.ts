@@ -1,5 +1,5 @@
-// Pushed records: no version until their flush, the same bytes after it, and the exact way of a load
-// for what needs it. Any history of them: test/soak/laws/history/histories.ts.
+// Pushed records: no version until their flush, the same bytes after it, and a full load for values that
+// need one. Random histories of them: test/soak/laws/history/histories.ts.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { flushDataset } from '../../../jobs/run/flush.ts';
@@ -7,7 +7,7 @@ import { loaded } from '../../base/client.ts';
 import { ask, read } from '../../soak/laws/history/histories.ts';
 import { startServer } from '../../base/server.ts';
 
-test('what is pushed makes no version until its flush, then one; asOf sees it from there', async () => {
+test('pushed records make no version until their flush, then one; asOf sees them from there', async () => {
   await using server = await startServer();
   await loaded(server, 'D', '{"symbol":"A","date":"2020-01-01","v":1.5}', {
     key: 'symbol',
@@ -38,7 +38,7 @@ test('what is pushed makes no version until its flush, then one; asOf sees it fr
   assert.equal(await ask(server, 'GET', '/time-series/WS.D/P'), updated, 'the same bytes after it');
 });
 
-test('values that need the exact way take it, with its words', async () => {
+test('values that need a full load take it, with its messages', async () => {
   await using server = await startServer();
   const schema = {
     properties: {
@@ -66,13 +66,13 @@ test('values that need the exact way take it, with its words', async () => {
   assert.deepEqual(first, { ...row, at: '2020-01-01T10:00:00.500Z', o: { a: [1, 'x'] } });
   // Numbers inside of a JSON value stay as they were written.
   const digits = '{"big":12345678901234567890,"e":1e40}';
-  const given = JSON.stringify({ ...row, date: '2020-03-01', o: 0 }).replace(
+  const rowText = JSON.stringify({ ...row, date: '2020-03-01', o: 0 }).replace(
     '"o":0',
     `"o":${digits}`,
   );
-  await ask(server, 'POST', '/record/WS/D', given);
+  await ask(server, 'POST', '/record/WS/D', rowText);
   assert.ok((await ask(server, 'GET', '/data/WS/D?on=2020-03-01')).includes(digits));
-  for (const [change, says] of [
+  for (const [change, pattern] of [
     [{ date: '2021-02-29' }, /'date' should be date/],
     [{ n: 5.5 }, /'n' should be integer/],
     [{ symbol: '' }, /required property 'symbol'/],
@@ -82,13 +82,13 @@ test('values that need the exact way take it, with its words', async () => {
     const body = JSON.stringify({ ...row, ...change });
     const answer = await fetch(`${server.base}/v1/record/WS/D`, { method: 'POST', headers, body });
     assert.equal(answer.status, 400);
-    assert.match(await answer.text(), says);
+    assert.match(await answer.text(), pattern);
   }
   await ask(server, 'POST', '/record/WS/D', JSON.stringify({ ...row, date: 'Mar 1 2020', n: '7' }));
   assert.equal((await read(server, '/data/WS/D?limit=9')).length, 2);
 });
 
-/** Two records each, as clients write times; what is answered of the second. */
+/** Times of two records as clients write them, and the response for the second. */
 const TIMES: Readonly<Record<string, readonly [unknown, unknown, string]>> = {
   offset: ['2020-01-02T10:00:00+00:00', '2020-01-02T05:00:01.5-05:00', '2020-01-02T10:00:01.500Z'],
   micro: [
@@ -101,7 +101,7 @@ const TIMES: Readonly<Record<string, readonly [unknown, unknown, string]>> = {
 
 test.each(Object.entries(TIMES))(
   'records without a unique index are pushed with times as %s',
-  async (id, [first, second, told]) => {
+  async (id, [first, second, expected]) => {
     await using server = await startServer();
     const { ingestion, lake, pending, runner } = server.tapedeck.services;
     const record = (time: unknown): string => JSON.stringify({ symbol: 'A', time, v: 1.5 });
@@ -112,7 +112,7 @@ test.each(Object.entries(TIMES))(
     const path = `/data/WS/${id}/A?last=2`;
     const series = await ask(server, 'GET', `/time-series/WS.${id}/A?last=3`);
     const seen = await read(server, path);
-    assert.deepEqual(seen, Array(2).fill({ symbol: 'A', time: told, v: 1.5 }));
+    assert.deepEqual(seen, Array(2).fill({ symbol: 'A', time: expected, v: 1.5 }));
     const dataset = lake.directory.dataset('WS', id);
     assert.ok(dataset);
     await runner.inTurn('WS', id, () => flushDataset(dataset, { pending, ingestion }));

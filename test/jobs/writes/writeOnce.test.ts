@@ -1,4 +1,4 @@
-// Writes with an Idempotency-Key are done once; any end of the server beside them:
+// Writes with an Idempotency-Key are done once; crashes of the server during them:
 // test/soak/crash/rounds/onceRounds.ts.
 import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
@@ -38,10 +38,10 @@ test.each([
   ['a push', '/record/WS/D', ROW, 'POST'],
   ['a write that is a load', '/record/WS/D', { ...ROW, time: '2024-01-01 10:00' }, 'POST'],
   ['a load', '/data/WS/D?wait=true', CSV, 'POST'],
-  ['a load that nobody waits for', '/data/WS/D', CSV, 'POST'],
+  ['a load without a waiting caller', '/data/WS/D', CSV, 'POST'],
   ['a load of 2021', '/datasets/WS/D?wait=true', CSV, 'PUT'],
-] as const)('%s with a key is done once, and answered as the first time', async (...given) => {
-  const [, path, body, method] = given;
+] as const)('%s with a key is done once, and answered as the first time', async (...args) => {
+  const [, path, body, method] = args;
   const folder = await emptyFolder();
   const first = await (async () => {
     await using server = await startServer({ folder });
@@ -72,7 +72,7 @@ test('a key is of one path and one account, and of a request that was done', asy
   const refused = await post(server, '/record/WS/D', 'failed', '{"symbol":');
   assert.equal(refused.status, 400);
   const mended = await post(server, '/record/WS/D', 'failed', { ...ROW, n: 2 });
-  assert.equal(mended.status, 200, 'what was refused did not use its key');
+  assert.equal(mended.status, 200, 'a refused request did not use its key');
   for (const bad of ['a b', 'x'.repeat(256)]) {
     const answer = await post(server, '/record/WS/D', bad, ROW);
     assert.equal(answer.status, 400);

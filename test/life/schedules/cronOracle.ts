@@ -1,6 +1,6 @@
-// Due times by going through every minute: slow, plain, and nothing of the program's own.
+// Due times by checking every minute: slow, plain, and independent of the product's code.
 
-/** `*`, a number, a list, a range, a step: what the schedules of the tests use. */
+/** The forms in the schedules of the tests: `*`, a number, a list, a range, a step. */
 function matches(field: string, value: number): boolean {
   return field.split(',').some((part) => {
     const [span = '', step = '1'] = part.split('/');
@@ -12,7 +12,7 @@ function matches(field: string, value: number): boolean {
   });
 }
 
-/** Whole minutes after `fromMs`, up to `untilMs`, that the five fields name in UTC. */
+/** Whole minutes after `fromMs`, up to `untilMs`, that match the five fields in UTC. */
 export function dueTimes(cron: string, fromMs: number, untilMs: number): readonly number[] {
   const [minute = '', hour = '', day = '', month = '', weekday = ''] = cron.split(' ');
   const due: number[] = [];

@@ -1,11 +1,11 @@
-// The servers that the schedules of a simulated month take from: each source says what it said
-// before and one record more, and some of its answers are faults.
+// The source servers for the schedules of a simulated month: each answer has the earlier records
+// and one more, and some answers are faults.
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import type { Seeded } from '../../soak/crash/rounds/seeded.ts';
 
-/** What is answered instead of the records. */
+/** The faults that replace the records. */
 const FAULTS = [
   'status-500',
   'status-429',
@@ -17,7 +17,7 @@ const FAULTS = [
 ] as const;
 
 interface Source {
-  /** Records that it has. */
+  /** Number of its records. */
   records: number;
   answers: number;
 }
@@ -56,7 +56,7 @@ export class FaultySources implements AsyncDisposable {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  #answer(url: string, known: string, response: ServerResponse): void {
+  #answer(url: string, knownTag: string, response: ServerResponse): void {
     const source = this.#sources.get(url.slice(1)) ?? { records: 0, answers: 0 };
     this.#sources.set(url.slice(1), source);
     source.answers += 1;
@@ -66,10 +66,10 @@ export class FaultySources implements AsyncDisposable {
       answerFault(fault, source, response);
       return;
     }
-    // Two of three times something is new.
+    // Two of three answers have a new record.
     if (source.records === 0 || this.#random.chance(0.66)) source.records += 1;
     const tag = `"${source.records}"`;
-    if (tag === known) {
+    if (tag === knownTag) {
       this.#count('unchanged');
       response.writeHead(304).end();
       return;
@@ -85,13 +85,13 @@ export class FaultySources implements AsyncDisposable {
   }
 }
 
-/** The record of a number: its value follows from it, so that a wrong one shows. */
+/** The record of a number: its value follows from the number, so that a wrong one is detected. */
 export const valueAt = (at: number): number => at * 7 + 1;
 
 const dayAt = (at: number): string =>
   new Date(Date.UTC(2000, 0, 1) + at * 86_400_000).toISOString().slice(0, 10);
 
-/** All records: who missed some finds them. */
+/** All records: a schedule that missed some gets them. */
 function bodyOf({ records }: Source): Buffer {
   const lines = Array.from({ length: records }, (_, at) => `K,${dayAt(at)},${at},${valueAt(at)}\n`);
   return Buffer.from(`key,day,item,value\n${lines.join('')}`);

@@ -1,6 +1,6 @@
-// A simulated month of schedules against a real server: sources with faults, kills, times in which
-// nothing runs, a clock that goes back. At its end the history accounts for every due time once, and
-// each dataset has every record that its source had, once.
+// A simulated month of schedules against a real server: sources with faults, kills, downtime,
+// a clock that goes back. At its end the history accounts for every due time once, and
+// each dataset has every record of its source once.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ interface ScheduledOrder {
 
 interface ScheduledReport {
   readonly failures: readonly string[];
-  readonly told: Readonly<Record<string, unknown>>;
+  readonly summary: Readonly<Record<string, unknown>>;
 }
 
 interface Planned {
@@ -57,7 +57,7 @@ const SETTINGS = {
   TAPEDECK_SOURCE_TIMEOUT: '10000',
   TAPEDECK_LOG: 'silent',
 };
-/** Of a hundred schedules: most run by day. */
+/** Shares of a hundred schedules: most run daily. */
 const CRONS: readonly (readonly [least: number, make: (random: Seeded) => string])[] = [
   [99, () => '*/30 * * * *'],
   [96, (random) => `${random.between(0, 59)} * * * *`],
@@ -87,8 +87,8 @@ export async function scheduledMonth(order: ScheduledOrder): Promise<ScheduledRe
     const endMs = await live(world, order.days);
     const failures = await verify(world, endMs);
     await world.subject.close();
-    const told = { ...world.tally, answers: sources.counts, schedules: order.schedules };
-    return { failures: failures.slice(0, TOLD_MAX), told };
+    const summary = { ...world.tally, answers: sources.counts, schedules: order.schedules };
+    return { failures: failures.slice(0, TOLD_MAX), summary };
   } finally {
     await world.subject[Symbol.asyncDispose]();
     await rm(folder, { recursive: true, force: true });
@@ -98,9 +98,9 @@ export async function scheduledMonth(order: ScheduledOrder): Promise<ScheduledRe
 async function plan(world: World, at: number): Promise<void> {
   const { random, sources } = world;
   const dice = random.between(0, 99);
-  const drawn = CRONS.find(([least]) => dice >= least)?.[1](random) ?? '0 0 * * *';
-  // One whose first due time comes right after the start.
-  const cron = at === 0 ? '1 * * * *' : drawn;
+  const randomCron = CRONS.find(([least]) => dice >= least)?.[1](random) ?? '0 0 * * *';
+  // The first schedule has its first due time right after the start.
+  const cron = at === 0 ? '1 * * * *' : randomCron;
   const missedRuns = random.pick(['once', 'skip', 'all'] as const);
   const dataset = `D${at}`;
   const source = { type: 'HTTP', url: sources.urlOf(dataset) };
@@ -120,7 +120,7 @@ async function plan(world: World, at: number): Promise<void> {
   world.planned.push({ id: String(id), dataset, cron, missedRuns });
 }
 
-/** Hour after hour, with kills among them; when it ended. */
+/** Plays hour after hour, with kills; returns the end time. */
 async function live(world: World, days: number): Promise<number> {
   const { random, tally } = world;
   const endMs = START_MS + days * 24 * HOUR_MS;
@@ -138,13 +138,13 @@ async function live(world: World, days: number): Promise<number> {
     await world.subject[Symbol.asyncDispose]();
     await hour;
     tally['kills'] = (tally['kills'] ?? 0) + 1;
-    // Down for hours, or back at once with a clock that says less than before.
+    // Down for hours, or restarted immediately with a clock that went back.
     const down = random.chance(0.5) ? random.between(1, 30) * HOUR_MS : 0;
     tally['downHours'] = (tally['downHours'] ?? 0) + down / HOUR_MS;
     ms = Math.min(endMs, ms + down);
     world.subject = await Subject.start(world.folder, ms, SETTINGS);
   }
-  // It may have come back at the very end.
+  // It may have restarted at the very end.
   await world.subject.order({ order: 'schedules', fromMs: endMs, untilMs: endMs });
   return endMs;
 }
@@ -160,7 +160,7 @@ async function verify(world: World, endMs: number): Promise<readonly string[]> {
       tally[name] = (tally[name] ?? 0) + 1;
     }
   }
-  // What went wrong by faults alone comes with the next run.
+  // The next run loads the records that were missed because of faults.
   sources.faults = 0;
   for (const planned of world.planned) {
     const path = `/ingestion-schedules/WS/${planned.id}/run?wait=true`;
@@ -181,7 +181,7 @@ async function historyOf(world: World, { id }: Planned): Promise<readonly RunVie
   }
 }
 
-/** Every due time stands in exactly one run, or in one that says it was skipped. */
+/** Checks that every due time is in exactly one run, or in one that is marked as skipped. */
 function faultsOf(
   { cron, missedRuns }: Planned,
   runs: readonly RunView[],
@@ -192,7 +192,7 @@ function faultsOf(
   const covered = new Map<number, number>();
   const first = runs.filter(({ attempt }) => attempt <= 1);
   for (const run of first) {
-    // The last of them: the first due time may come half a minute after the start.
+    // The last of them: the first due time may be half a minute after the start.
     const from = due.findLastIndex(
       (ms) => Math.abs(ms - run.due) < 60_000 && ms <= run.due + 1_000,
     );
@@ -214,7 +214,7 @@ function faultsOf(
   return [...faults, ...retryFaults(runs)];
 }
 
-/** What may pass is tried again, up to three times; what may not is not. */
+/** Transient faults are retried, up to three times; permanent ones are not. */
 function retryFaults(runs: readonly RunView[]): readonly string[] {
   const faults: string[] = [];
   for (const tries of Map.groupBy(runs, ({ due }) => due).values()) {
@@ -232,16 +232,16 @@ function retryFaults(runs: readonly RunView[]): readonly string[] {
   return faults;
 }
 
-/** As many records as the source has, each once and as it is. */
+/** Checks for all records of the source, each once and unchanged. */
 async function recordFaults(world: World, { dataset }: Planned): Promise<readonly string[]> {
-  const wanted = world.sources.recordsOf(dataset);
+  const expectedCount = world.sources.recordsOf(dataset);
   const sql = `SELECT count(*) AS n, count(DISTINCT item) AS d, max(item) AS most,
     sum(value) AS total FROM ${dataset}`;
   const path = `/sql-query/WS?sqlQuery=${encodeURIComponent(sql)}`;
   const [row] = (await ask(world, 'GET', path, undefined)) as unknown as readonly object[];
   let total = 0;
-  for (let at = 0; at < wanted; at += 1) total += valueAt(at);
-  const expected = { n: wanted, d: wanted, most: wanted - 1, total };
+  for (let at = 0; at < expectedCount; at += 1) total += valueAt(at);
+  const expected = { n: expectedCount, d: expectedCount, most: expectedCount - 1, total };
   const same = JSON.stringify(row) === JSON.stringify(expected);
   return same ? [] : [`${dataset} has ${JSON.stringify(row)}, not ${JSON.stringify(expected)}`];
 }

@@ -1,5 +1,5 @@
-// An analyst with files of her own, who never read a page: they come in as she has them, what is wrong is
-// said where it stands, and what she asked before is answered again.
+// An analyst with her own files, who never read a page of the documentation: the files load as they are,
+// errors include their place, and earlier queries are answered again.
 import { readdir } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { Walk } from './walk.ts';
@@ -24,8 +24,8 @@ test('her own files, without a server', async () => {
   await walk.write('my trades.jsonl', '{"id":1,"px":4.5}\n{"id":2,"px":null}\n{"id":2,"px":5}\n');
 
   expect(await walk.refuses('sql', 'SELECT 1')).toMatch(/no data folder|workspace create/);
-  await walk.says('workspace', 'create', 'MINE');
-  const first = await walk.says('ingest', 'prices.csv', '--dataset', 'PRICES');
+  await walk.runCommand('workspace', 'create', 'MINE');
+  const first = await walk.runCommand('ingest', 'prices.csv', '--dataset', 'PRICES');
   expect(first).toContain('inferred index: key Symbol, date Datum');
   expect(first).toContain(
     'PRICES: 6 records received, 6 stored, 0 replaced, 0 duplicates, 0 rejected',
@@ -34,23 +34,23 @@ test('her own files, without a server', async () => {
   expect(await walk.refuses('ingest', 'page.csv', '--dataset', 'PAGE')).toMatch(/web page.*Log in/);
   expect(await walk.refuses('ingest', 'empty.csv', '--dataset', 'EMPTY')).toMatch(/empty/);
   expect(await walk.refuses('ingest', 'nothing.csv', '--dataset', 'X')).toContain('nothing.csv');
-  const trades = await walk.says('ingest', 'my trades.jsonl', '--dataset', 'TRADES');
+  const trades = await walk.runCommand('ingest', 'my trades.jsonl', '--dataset', 'TRADES');
   expect(trades).toMatch(/no index: every record is kept/);
   expect(trades).toContain('TRADES: 3 records received, 3 stored');
 
-  expect(await walk.says('sql', 'DESCRIBE PRICES')).toMatch(/Datum +│ DATE/);
-  const summary = await walk.says('sql', 'SUMMARIZE PRICES', '--format', 'csv');
+  expect(await walk.runCommand('sql', 'DESCRIBE PRICES')).toMatch(/Datum +│ DATE/);
+  const summary = await walk.runCommand('sql', 'SUMMARIZE PRICES', '--format', 'csv');
   expect(summary).toMatch(/^Datum,DATE,2023-12-28,2024-01-02,/m);
   expect(summary).toMatch(/^Schluss,DOUBLE,100.78,139.48,/m);
   const mean = "SELECT Symbol, avg(COLUMNS('Sch|St')) FROM PRICES GROUP BY ALL ORDER BY ALL";
-  expect(await walk.says('sql', mean, '--format', 'csv')).toMatch(/^BMW,101,1071$/m);
+  expect(await walk.runCommand('sql', mean, '--format', 'csv')).toMatch(/^BMW,101,1071$/m);
 });
 
-test('what she gets wrong is said where it stands', async () => {
+test('an error of hers is reported with its place', async () => {
   await using walk = await Walk.open();
   await walk.write('prices.csv', PRICES);
-  await walk.says('workspace', 'create', 'MINE');
-  await walk.says('ingest', 'prices.csv', '--dataset', 'PRICES');
+  await walk.runCommand('workspace', 'create', 'MINE');
+  await walk.runCommand('ingest', 'prices.csv', '--dataset', 'PRICES');
   const wrong = async (sql: string): Promise<string> => walk.refuses('sql', sql);
   expect(await wrong('SELECT Close FROM PRICES')).toMatch(/Close.*\n.*\^/s);
   expect(await wrong('SELECT count(*) FROM PRIZES')).toMatch(/PRIZES/);
@@ -65,32 +65,32 @@ test('what she gets wrong is said where it stands', async () => {
   expect(await readdir(walk.folder)).not.toContain('dta');
 });
 
-test('a correction, what she saw before it, and a file for others', async () => {
+test('a correction, the data before it, and a file for others', async () => {
   await using walk = await Walk.open();
   await walk.write('prices.csv', PRICES);
   await walk.write('corrected.csv', CORRECTED);
-  await walk.says('workspace', 'create', 'MINE');
+  await walk.runCommand('workspace', 'create', 'MINE');
   const index = ['--key', 'Symbol', '--date', 'Datum'];
-  await walk.says('ingest', 'prices.csv', '--dataset', 'PRICES', ...index);
+  await walk.runCommand('ingest', 'prices.csv', '--dataset', 'PRICES', ...index);
   const sum = ['sql', 'SELECT count(Schluss) AS n FROM PRICES', '--format', 'csv'];
-  expect(await walk.says(...sum)).toBe('n\n5\n');
+  expect(await walk.runCommand(...sum)).toBe('n\n5\n');
   const before = new Date().toISOString();
   const again = ['ingest', 'corrected.csv', '--dataset', 'PRICES', '--duplicates', 'replace'];
-  expect(await walk.says(...again)).toContain('1 replaced');
-  expect(await walk.says(...sum)).toBe('n\n6\n');
-  expect(await walk.says(...sum, '--as-of', before)).toBe('n\n5\n');
+  expect(await walk.runCommand(...again)).toContain('1 replaced');
+  expect(await walk.runCommand(...sum)).toBe('n\n6\n');
+  expect(await walk.runCommand(...sum, '--as-of', before)).toBe('n\n5\n');
 
-  await walk.says('export', 'MINE.PRICES', '--format', 'parquet', '--to', 'out');
+  await walk.runCommand('export', 'MINE.PRICES', '--format', 'parquet', '--to', 'out');
   const parts = (await readdir(walk.path('out'), { recursive: true })).filter((name) =>
     name.endsWith('.parquet'),
   );
   expect(parts).toHaveLength(1);
-  const back = await walk.says('ingest', walk.path(`out/${parts[0]}`), '--dataset', 'BACK');
+  const back = await walk.runCommand('ingest', walk.path(`out/${parts[0]}`), '--dataset', 'BACK');
   expect(back).toContain('BACK: 6 records received, 6 stored');
   const differ = 'SELECT * FROM PRICES EXCEPT SELECT * FROM BACK';
-  expect(await walk.says('sql', differ, '--format', 'jsonl')).toBe('');
-  await walk.says('dataset', 'rename', 'BACK', 'COPY');
+  expect(await walk.runCommand('sql', differ, '--format', 'jsonl')).toBe('');
+  await walk.runCommand('dataset', 'rename', 'BACK', 'COPY');
   expect(await walk.refuses('dataset', 'delete', 'COPY')).toContain('--yes');
-  await walk.says('dataset', 'delete', 'COPY', '--yes');
-  expect(await walk.says('dataset')).not.toContain('COPY');
+  await walk.runCommand('dataset', 'delete', 'COPY', '--yes');
+  expect(await walk.runCommand('dataset')).not.toContain('COPY');
 });

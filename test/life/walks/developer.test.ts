@@ -1,4 +1,4 @@
-// A developer whose app lost its API: she changes the base URL, and what her code compares is as it was.
+// A developer whose app lost its API: she changes the base URL, and the values that her code reads are equal.
 import { expect, test } from 'vitest';
 import { openStream, until } from '../../api/streams/listening.ts';
 import { Walk } from './walk.ts';
@@ -7,7 +7,7 @@ type Row = Readonly<Record<string, unknown>>;
 
 const NUMBER: unknown = expect.any(Number);
 
-test('the paths, sentences and streams that her app knows', async () => {
+test('the paths, sentences and streams that her app uses', async () => {
   await using walk = await Walk.open({
     TAPEDECK_DEMO: 'on',
     TAPEDECK_DEMO_SYMBOLS: '5',
@@ -25,7 +25,7 @@ test('the paths, sentences and streams that her app knows', async () => {
 const withToken = (path: string, token: string): string =>
   `${path}${path.includes('?') ? '&' : '?'}token=${token}`;
 
-/** Of the exchange that fills itself: as soon as there are bars. */
+/** Waits until the exchange, which fills itself, has bars. */
 async function firstSymbol(walk: Walk, token: string): Promise<string> {
   let symbol = '';
   await until(async () => {
@@ -55,7 +55,7 @@ async function prices(walk: Walk, symbol: string, token: string): Promise<void> 
 }
 
 async function sentences(walk: Walk, symbol: string, token: string): Promise<void> {
-  const told = async (path: string): Promise<readonly [number, string]> => {
+  const readAnswer = async (path: string): Promise<readonly [number, string]> => {
     const { status, text } = await walk.ask(path);
     return [status, text];
   };
@@ -64,13 +64,13 @@ async function sentences(walk: Walk, symbol: string, token: string): Promise<voi
   const secret = 'The secret key is required to access this endpoint';
   const wrong = 'The API key provided is not valid.';
   const unknown = withToken('/v1/stock/NOSUCH/quote', token);
-  expect(await told(unknown)).toEqual([404, 'Unknown symbol']);
-  expect(await told(withToken(quote, 'pk_wrong'))).toEqual([403, wrong]);
-  expect(await told(quote)).toEqual([401, missing]);
-  expect(await told(withToken('/v1/account/metadata', token))).toEqual([401, secret]);
+  expect(await readAnswer(unknown)).toEqual([404, 'Unknown symbol']);
+  expect(await readAnswer(withToken(quote, 'pk_wrong'))).toEqual([403, wrong]);
+  expect(await readAnswer(quote)).toEqual([401, missing]);
+  expect(await readAnswer(withToken('/v1/account/metadata', token))).toEqual([401, secret]);
 }
 
-/** What a header says is what the account is charged. */
+/** Checks that the account is charged what the header reports. */
 async function money(walk: Walk, symbol: string, token: string): Promise<void> {
   const secret = await walk.token('secret');
   const used = async (): Promise<number> => {
@@ -88,7 +88,7 @@ async function streams(walk: Walk, symbol: string, publishable: string): Promise
   await until(() => quotes.messages().length > 0, 20_000);
   expect(quotes.text()).toMatch(/^data: \[\{[^\r\n]+\}\]\r\n\r\n/);
   expect(quotes.messages()[0]).toMatchObject({ symbol, latestPrice: NUMBER });
-  // Ticks begin once the history is filled, which is the processor's work: a loaded machine needs a minute.
+  // Ticks begin once the history is filled, which takes processor time: a loaded machine needs a minute.
   const tops = await openStream(door, '/tops?nosnapshot=true');
   await until(() => tops.messages().length > 1, 120_000);
   expect(tops.messages().at(-1)).toMatchObject({ bidPrice: NUMBER });

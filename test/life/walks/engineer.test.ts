@@ -1,10 +1,10 @@
-// An engineer who compares: she pulls the plug, asks twice, counts what it costs, and reads the interface.
+// An engineer who evaluates the product: she kills it, repeats queries, checks costs, and reads the document.
 import { expect, test } from 'vitest';
 import { Walk } from './walk.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
-test('what was acknowledged survives kill -9, and the books agree', async () => {
+test('acknowledged records survive kill -9, and the ledger is consistent', async () => {
   await using walk = await Walk.open();
   await walk.fill('symbol,date,v\nA,2024-01-01,0\n');
   await walk.serve();
@@ -44,18 +44,18 @@ test('what was acknowledged survives kill -9, and the books agree', async () => 
   expect(again.text).toBe(read.text);
   const now = await walk.ask(`/v1/data/W/P/A?limit=10000&token=${secret}`);
   expect((JSON.parse(now.text) as readonly Row[]).length).toBe(rows.length + 1);
-  await walk.says('verify');
-  await walk.says('verify-ledger');
-  const used = [read, again, now].map(({ headers: told }) =>
-    Number(told.get('svccloud-messages-used')),
+  await walk.runCommand('verify');
+  await walk.runCommand('verify-ledger');
+  const used = [read, again, now].map(({ headers: answerHeaders }) =>
+    Number(answerHeaders.get('svccloud-messages-used')),
   );
-  const [account] = (await walk.says('account', 'list', '--json')).trim().split('\n');
+  const [account] = (await walk.runCommand('account', 'list', '--json')).trim().split('\n');
   const { accountId } = JSON.parse(account ?? '') as { readonly accountId: string };
-  const usage = JSON.parse(await walk.says('account', 'usage', accountId)) as Row;
+  const usage = JSON.parse(await walk.runCommand('account', 'usage', accountId)) as Row;
   expect(JSON.stringify(usage)).toContain(String(used.reduce((sum, one) => sum + one, 0)));
 });
 
-test('the interface tells itself, and refuses by name what it does not know', async () => {
+test('the interface describes itself, and refuses unknown parameters by name', async () => {
   await using walk = await Walk.open();
   await walk.fill('symbol,date,v\nA,2024-01-01,0\n');
   await walk.serve();

@@ -1,4 +1,4 @@
-// Whatever goes wrong with a source, an operator finds the same reason in the log, in the history, in the
+// For every failure of a source, an operator finds the same reason in the log, in the history, in the
 // status and in the metrics.
 import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
@@ -7,7 +7,7 @@ import { until } from '../../api/streams/listening.ts';
 import { startHttp } from '../../base/servers/http.ts';
 import { Walk } from './walk.ts';
 
-/** What the other side does, by its path. */
+/** The behaviour of the source server, by path. */
 const ANSWERS: Readonly<Record<string, (response: ServerResponse) => void>> = {
   GONE: (response) => void response.writeHead(404).end('no'),
   FORBIDDEN: (response) => void response.writeHead(403).end('who are you'),
@@ -29,7 +29,7 @@ interface Run {
   readonly error: string | null;
 }
 
-test('every way to fail is told everywhere, by the same reason', async () => {
+test('every failure is reported everywhere, with the same reason', async () => {
   await using http = await startHttp((request, response) => {
     const answer = ANSWERS[(request.url ?? '').slice(1)];
     if (answer === undefined) response.writeHead(404).end();
@@ -46,9 +46,9 @@ test('every way to fail is told everywhere, by the same reason', async () => {
   ];
   const kinds = sources.map(([name]) => name);
   for (const [name, from] of sources) {
-    await walk.says('source', 'add', from, '--name', name);
+    await walk.runCommand('source', 'add', from, '--name', name);
     const index = ['--key', 'symbol', '--date', 'date'];
-    await walk.says('schedule', 'add', name, '--dataset', name, ...index);
+    await walk.runCommand('schedule', 'add', name, '--dataset', name, ...index);
   }
   const reasons = await reasonsOf(walk, kinds);
   // The history is written first.
@@ -86,29 +86,31 @@ test('every way to fail is told everywhere, by the same reason', async () => {
   }
 });
 
-/** A port that nobody listens on any more. */
+/** A port that was closed. */
 async function closedPort(): Promise<number> {
   await using http = await startHttp(() => undefined);
   return http.port;
 }
 
-/** What the operator's page says as soon as it has a line: asked again at once it may be refused. */
+/** The metrics once they include a line: an immediate retry may be refused. */
 async function metricsWith(walk: Walk, line: string): Promise<string> {
   const token = (await readFile(walk.path('data/admin-token'), 'utf8')).trim();
-  let told = '';
+  let metrics = '';
   await until(async () => {
-    told = (await walk.ask('/metrics', { headers: { authorization: `Bearer ${token}` } })).text;
-    return told.includes(line);
+    metrics = (await walk.ask('/metrics', { headers: { authorization: `Bearer ${token}` } })).text;
+    return metrics.includes(line);
   });
-  return told;
+  return metrics;
 }
 
-/** What the history of each says, as soon as all have failed. */
+/** The reason in the history of each schedule, once all have failed. */
 async function reasonsOf(walk: Walk, kinds: readonly string[]): Promise<Map<string, string>> {
   const reasons = new Map<string, string>();
   await until(async () => {
     for (const name of kinds.filter((one) => !reasons.has(one))) {
-      const lines = (await walk.says('schedule', 'history', name, '--json')).trim().split('\n');
+      const lines = (await walk.runCommand('schedule', 'history', name, '--json'))
+        .trim()
+        .split('\n');
       const runs = lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Run);
       const error = runs.find((run) => run.error !== null)?.error ?? null;
       if (error !== null) reasons.set(name, error);

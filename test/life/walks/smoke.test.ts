@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from '../../base/fixtures.ts';
 import { startServer } from '../../base/server.ts';
 
-test('a CSV that is posted comes back as a metered answer', async ({ server }) => {
+test('a posted CSV is returned as a metered answer', async ({ server }) => {
   const at = `${server.base}/v1`;
   const csv = 'symbol,date,price\nA,2020-01-02,1.5\nA,2020-01-03,2\nB,2020-01-02,7\n';
   const loaded = await fetch(`${at}/data/WS/PRICES?wait=true&token=${server.secret}`, {

@@ -1,4 +1,4 @@
-// One person's first hour: a folder with her files, a server that she starts, and what she asks of it.
+// One person's first hour: a folder with her files, a server that she starts, and her requests to it.
 import type { ChildProcess } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ interface Answer {
 
 export class Walk implements AsyncDisposable {
   readonly folder: string;
-  /** Of her server; empty until it is started. */
+  /** The address of her server; empty until it is started. */
   base = '';
   readonly #env: Record<string, string>;
   readonly #children: ChildProcess[] = [];
@@ -37,11 +37,11 @@ export class Walk implements AsyncDisposable {
     return new Walk(await mkdtemp(join(tmpdir(), 'tapedeck-walk-')), settings);
   }
 
-  /** A workspace W with a dataset P of these lines, by symbol and date. */
+  /** Creates a workspace W with a dataset P of these lines, by symbol and date. */
   async fill(csv: string): Promise<void> {
-    await this.says('workspace', 'create', 'W');
+    await this.runCommand('workspace', 'create', 'W');
     await this.write('p.csv', csv);
-    await this.says('ingest', 'p.csv', '--dataset', 'P', '--key', 'symbol', '--date', 'date');
+    await this.runCommand('ingest', 'p.csv', '--dataset', 'P', '--key', 'symbol', '--date', 'date');
   }
 
   path(name: string): string {
@@ -52,44 +52,44 @@ export class Walk implements AsyncDisposable {
     return writeFile(this.path(name), text);
   }
 
-  /** A command in her folder. */
+  /** Runs a command in her folder. */
   run(args: readonly string[], more: Readonly<Record<string, string>> = {}): Promise<Ran> {
     return runHere(args, { env: { ...this.#env, ...more }, cwd: this.folder });
   }
 
-  /** What a command that must succeed says. */
-  async says(...args: readonly string[]): Promise<string> {
+  /** Runs a command that must succeed and returns its output. */
+  async runCommand(...args: readonly string[]): Promise<string> {
     const { code, stderr, stdout } = await this.run(args);
     if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}: ${stdout}${stderr}`);
     return stdout;
   }
 
-  /** What a command that must fail says. */
+  /** Runs a command that must fail and returns its error. */
   async refuses(...args: readonly string[]): Promise<string> {
     const { code, stderr, stdout } = await this.run(args);
     expect([args, code]).toEqual([args, 1]);
     return `${stdout}${stderr}`;
   }
 
-  /** Starts her server, in another data folder where one is named, and waits until it listens. */
+  /** Starts her server, in another data folder if one is set, and waits until it listens. */
   async serve(more: Readonly<Record<string, string>> = {}): Promise<string> {
     const server = startCommand(['serve'], { env: { ...this.#env, ...more } }, this.#children);
     this.#server = server;
     for (;;) {
-      const told = `${server.told.stdout}${server.told.stderr}`;
-      const base = /listens on (\S+)/.exec(told)?.[1];
+      const output = `${server.output.stdout}${server.output.stderr}`;
+      const base = /listens on (\S+)/.exec(output)?.[1];
       if (base !== undefined) {
         this.base = base;
-        return told;
+        return output;
       }
-      if (server.child.exitCode !== null) throw new Error(`it ended: ${told}`);
+      if (server.child.exitCode !== null) throw new Error(`it ended: ${output}`);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }
 
-  /** What her server wrote so far. */
+  /** The output of her server so far. */
   log(): string {
-    const { stderr = '', stdout = '' } = this.#server?.told ?? {};
+    const { stderr = '', stdout = '' } = this.#server?.output ?? {};
     return `${stdout}${stderr}`;
   }
 
@@ -101,7 +101,7 @@ export class Walk implements AsyncDisposable {
 
   /** The text of her token of a kind. */
   async token(kind: 'publishable' | 'secret'): Promise<string> {
-    const listed = await this.says('tokens', 'list', '--show', '--json');
+    const listed = await this.runCommand('tokens', 'list', '--show', '--json');
     const tokens = listed
       .trim()
       .split('\n')

@@ -1,4 +1,4 @@
-// Real captures of an exchange against a second decoder; files that lie; and what a capture becomes in CORE.
+// Real captures of an exchange against a second decoder; corrupt files; and a capture imported into CORE.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -13,7 +13,7 @@ import { runHere } from '../../cli/commandHere.ts';
 import { seeded } from '../../soak/crash/rounds/seeded.ts';
 import { seedsOf } from '../../base/seeds.ts';
 import { startServer } from '../../base/server.ts';
-import { decoded, type Told } from './oracle.ts';
+import { decoded, type CapturedMessage } from './oracle.ts';
 
 const DATA = join(import.meta.dirname, '..', '..', '..', '..', 'shared', 'data');
 const FILES = ['TOPS16.pcapng.gz', 'DEEP10.pcap.gz'] as const;
@@ -37,7 +37,7 @@ async function readAll(path: string): Promise<Read> {
   return { summary, ticks };
 }
 
-/** What both decoders can say of a tick. */
+/** A line of the members of a tick that both decoders read. */
 function lineOf(tick: Tick, { nanoseconds, sequence }: Place): string {
   const ns = BigInt(tick.timeMs) * 1_000_000n + BigInt(nanoseconds);
   const of = `${tick.symbol} ${ns} ${sequence}`;
@@ -65,7 +65,7 @@ const KINDS: Readonly<Record<string, string>> = {
   Q: 'Q',
 };
 
-function lineOfTold({ ns, price, rest, sequence, size, symbol, type }: Told): string {
+function formatMessage({ ns, price, rest, sequence, size, symbol, type }: CapturedMessage): string {
   const of = `${KINDS[type] ?? 'state'} ${symbol} ${ns} ${sequence}`;
   if (type === 'Q') return `${of} ${rest.join(' ')}`;
   return price === undefined ? of : `${of} ${price} ${size} ${rest.join(' ')}`;
@@ -76,15 +76,15 @@ real('captures of the exchange', () => {
     ['TOPS16.pcapng.gz', 57_674],
     ['DEEP10.pcap.gz', 391_999],
   ] as const) {
-    test(`${name}: each message is what a second decoder reads`, async () => {
+    test(`${name}: each message equals that of a second decoder`, async () => {
       const { summary, ticks } = await readAll(join(DATA, name));
-      const told = decoded(readFileSync(join(DATA, name)));
+      const decodedMessages = decoded(readFileSync(join(DATA, name)));
       expect(summary.messages).toBe(messages);
-      expect(told.length).toBe(messages);
+      expect(decodedMessages.length).toBe(messages);
       const counts: Record<string, number> = {};
-      for (const { type } of told) counts[type] = (counts[type] ?? 0) + 1;
+      for (const { type } of decodedMessages) counts[type] = (counts[type] ?? 0) + 1;
       expect(summary.types).toEqual(counts);
-      const theirs = told.filter(({ type }) => type !== 'D').map(lineOfTold);
+      const theirs = decodedMessages.filter(({ type }) => type !== 'D').map(formatMessage);
       assert.equal(ticks.length, theirs.length);
       for (const [at, [tick, place]] of ticks.entries()) {
         if (lineOf(tick, place) !== theirs[at]) assert.equal(lineOf(tick, place), theirs[at]);
@@ -94,7 +94,7 @@ real('captures of the exchange', () => {
 });
 
 real('a capture with its faults', () => {
-  test('a cut tail is named, and what stands before it is told', async () => {
+  test('a truncated tail is reported, and the messages before it are read', async () => {
     const { summary } = await readAll(join(DATA, 'DEEP10.pcap.gz'));
     expect(summary.cut).toMatch(/^the last \d+ bytes are a part of a packet$/);
     expect([summary.missing, summary.repeated, summary.resets]).toEqual([0, 0, 11]);
@@ -102,7 +102,7 @@ real('a capture with its faults', () => {
 
   test('a capture becomes prices, a chart and a stream by one command', async () => {
     const data = join(folder, 'data');
-    // Its tokens are those of the servers of tests.
+    // The folder gets the tokens of test servers.
     await (await startServer({ folder: data })).close();
     const ran = await runHere(['capture', 'import', join(DATA, 'TOPS16.pcapng.gz')], {
       env: { TAPEDECK_DATA: data, TAPEDECK_DEMO: 'off', TAPEDECK_LOG: 'silent' },
@@ -120,7 +120,7 @@ real('a capture with its faults', () => {
     )) as readonly object[];
     // Of 6,390 trades three were broken.
     expect(counted?.n).toBeGreaterThan(4_000);
-    expect(bars, 'bars are made of the trades that are stored').toEqual(counted);
+    expect(bars, 'bars are made of the stored trades').toEqual(counted);
     expect(await sql('SELECT count(*) AS n FROM TRADES')).toEqual([{ n: 6_387 }]);
     const [{ symbol } = { symbol: '' }] = (await sql(
       'SELECT symbol, sum(size) AS v FROM TRADES GROUP BY symbol ORDER BY v DESC LIMIT 1',
@@ -131,7 +131,7 @@ real('a capture with its faults', () => {
 });
 
 real('a capture whose bytes were changed', () => {
-  test('is read to its end or to a named fault, whatever was done to it', async (t) => {
+  test('is read to its end or to a reported fault, with any changes', async (t) => {
     const whole = gunzipSync(readFileSync(join(DATA, 'TOPS16.pcapng.gz'))).subarray(0, 400_000);
     for (const seed of seedsOf(t)) {
       const random = seeded(seed);
@@ -150,7 +150,7 @@ real('a capture whose bytes were changed', () => {
   });
 });
 
-describe('files that are no captures', () => {
+describe('files that are not captures', () => {
   const NONE: readonly (readonly [what: string, bytes: Buffer])[] = [
     ['nothing', Buffer.alloc(0)],
     ['a text', Buffer.from('symbol,date,close\nA,2024-01-02,1\n'.repeat(100))],
@@ -167,7 +167,7 @@ describe('files that are no captures', () => {
     });
   }
 
-  test('a packet that says it is longer than any', async () => {
+  test('a packet with a length above the maximum', async () => {
     const bytes = Buffer.alloc(100);
     bytes.writeUInt32LE(0xa1b2c3d4, 0);
     bytes.writeUInt32LE(0xffff_fff0, 24 + 8);

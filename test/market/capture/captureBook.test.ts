@@ -1,4 +1,4 @@
-// The books of a real capture: stored, shown, played again and restored, each as a second decoder tells them.
+// The books of a real capture: stored, shown, replayed and restored, each as a second decoder reads them.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -10,13 +10,13 @@ import { runHere } from '../../cli/commandHere.ts';
 import { normalizeSymbol } from '../../../store/lake/datasets/symbolSpelling.ts';
 import { send } from '../../base/client.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
-import { decoded, type Told } from './oracle.ts';
+import { decoded, type CapturedMessage } from './oracle.ts';
 
 const FILE = join(import.meta.dirname, '../../../../shared/data/DEEP10.pcap.gz');
 const isThere = existsSync(FILE) || process.env['CI'] === 'true';
 const real = describe.skipIf(!isThere);
 
-/** Prices of a side that are shown. */
+/** Number of prices of a side that are shown. */
 const SHOWN = 100;
 
 type Price = readonly [price: number, size: number];
@@ -25,12 +25,12 @@ interface Book {
   readonly asks: readonly Price[];
 }
 
-const isLevel = ({ type }: Told): boolean => type === '8' || type === '5';
-/** The last one of an event. */
-const isChange = (one: Told): boolean => isLevel(one) && (Number(one.rest[0]) & 1) === 1;
+const isLevel = ({ type }: CapturedMessage): boolean => type === '8' || type === '5';
+/** The last message of an event. */
+const isChange = (one: CapturedMessage): boolean => isLevel(one) && (Number(one.rest[0]) & 1) === 1;
 
-/** A symbol's book by the second decoder and nothing else. */
-function emptyBook(): { take(one: Told): void; now(): Book } {
+/** A symbol's book, built only from the second decoder. */
+function emptyBook(): { take(one: CapturedMessage): void; now(): Book } {
   const sides = { 8: new Map<number, number>(), 5: new Map<number, number>() };
   const sorted = (side: Map<number, number>, best: 1 | -1): readonly Price[] =>
     [...side].sort(([one], [other]) => best * (one - other)).slice(0, SHOWN);
@@ -44,8 +44,8 @@ function emptyBook(): { take(one: Told): void; now(): Book } {
   };
 }
 
-/** After each event. */
-function booksOf(all: readonly Told[]): readonly Book[] {
+/** The book after each event. */
+function booksOf(all: readonly CapturedMessage[]): readonly Book[] {
   const book = emptyBook();
   return all.filter(isLevel).flatMap((one) => {
     book.take(one);
@@ -53,14 +53,14 @@ function booksOf(all: readonly Told[]): readonly Book[] {
   });
 }
 
-/** After all of them. */
-function lastBookOf(all: readonly Told[]): Book {
+/** The book after all events. */
+function lastBookOf(all: readonly CapturedMessage[]): Book {
   const book = emptyBook();
   for (const one of all.filter(isLevel)) book.take(one);
   return book.now();
 }
 
-const inTime = (one: Told, other: Told): number =>
+const inTime = (one: CapturedMessage, other: CapturedMessage): number =>
   Number(one.ns - other.ns) || Number(one.sequence - other.sequence);
 
 interface Level {
@@ -79,27 +79,27 @@ const pricesOf = ({ asks, bids }: Shown): Book => ({
 
 let folder = '';
 let data = '';
-let told: readonly Told[] = [];
-let bySymbol: ReadonlyMap<string, readonly Told[]>;
-/** Those with most changes first. */
+let messages: readonly CapturedMessage[] = [];
+let bySymbol: ReadonlyMap<string, readonly CapturedMessage[]>;
+/** Symbols with the most changes first. */
 let symbols: readonly string[] = [];
 let day = '';
 beforeAll(async () => {
   if (!isThere) return;
   folder = await mkdtemp(join(tmpdir(), 'tapedeck-books-'));
   data = join(folder, 'data');
-  told = decoded(readFileSync(FILE));
-  // The file tells them out of turn: what is stored has the order of its times.
-  const ordered = told.toSorted(inTime);
+  messages = decoded(readFileSync(FILE));
+  // The file is not in order of time; stored records are.
+  const ordered = messages.toSorted(inTime);
   bySymbol = Map.groupBy(ordered, ({ symbol }) => normalizeSymbol(symbol));
-  const changes = (all: readonly Told[]): number => all.filter(isChange).length;
+  const changes = (all: readonly CapturedMessage[]): number => all.filter(isChange).length;
   symbols = [...bySymbol]
     .map(([symbol, all]) => ({ symbol, count: changes(all) }))
     .filter(({ count }) => count > 0)
     .toSorted((one, other) => other.count - one.count)
     .map(({ symbol }) => symbol);
-  day = new Date(Number((told.at(-1)?.ns ?? 0n) / 1_000_000n)).toISOString().slice(0, 10);
-  // Its tokens are those of the servers of tests.
+  day = new Date(Number((messages.at(-1)?.ns ?? 0n) / 1_000_000n)).toISOString().slice(0, 10);
+  // The folder gets the tokens of test servers.
   await (await startServer({ folder: data })).close();
   const ran = await runHere(['capture', 'import', FILE], {
     env: { TAPEDECK_DATA: data, TAPEDECK_DEMO: 'off', TAPEDECK_LOG: 'silent' },
@@ -116,19 +116,19 @@ async function ask(server: TestServer, path: string): Promise<unknown> {
   return JSON.parse(text);
 }
 
-const shown = async (server: TestServer): Promise<Readonly<Record<string, Shown>>> =>
+const readBooks = async (server: TestServer): Promise<Readonly<Record<string, Shown>>> =>
   (await ask(server, `/deep/book?symbols=${symbols.join()}`)) as Readonly<Record<string, Shown>>;
 
 real('books of a capture', () => {
-  test('every change of a price is stored, and the books stand as they stood', async () => {
+  test('every change of a price is stored, and the books are those of the file', async () => {
     await using server = await startServer({ folder: data });
     const sql = (query: string): Promise<unknown> =>
       ask(server, `/sql-query/CORE?sqlQuery=${encodeURIComponent(query)}`);
-    const levels = told.filter(isLevel);
+    const levels = messages.filter(isLevel);
     expect(await sql('SELECT count(*) AS n, sum(size) AS shares FROM BOOK')).toEqual([
       { n: levels.length, shares: levels.reduce((sum, { size = 0 }) => sum + size, 0) },
     ]);
-    const books = await shown(server);
+    const books = await readBooks(server);
     for (const symbol of symbols) {
       const book = books[symbol];
       assert.ok(book !== undefined, `${symbol} of ${Object.keys(books).join()}`);
@@ -136,10 +136,10 @@ real('books of a capture', () => {
     }
   });
 
-  test('the same before and after a start, and its best offers are the tops', async () => {
+  test('books are the same before and after a restart, and their best offers are the tops', async () => {
     const states = async (): Promise<readonly unknown[]> => {
       await using server = await startServer({ folder: data });
-      const books = await shown(server);
+      const books = await readBooks(server);
       const tops = (await ask(server, `/tops?symbols=${symbols.join()}`)) as readonly {
         readonly symbol: string;
         readonly bidPrice: number;
@@ -158,7 +158,7 @@ real('books of a capture', () => {
     expect(await states()).toEqual(await states());
   });
 
-  test('played again: each book that there was, one after the other', async () => {
+  test('a replay sends each book in order', async () => {
     await using server = await startServer({ folder: data });
     const [symbol = ''] = symbols;
     const body = { symbols: [symbol], from: day, speed: 'max', paused: true };

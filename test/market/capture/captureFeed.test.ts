@@ -1,4 +1,4 @@
-// A recording as a feed: its trades and best offers are stored as they were told, and streams hear of them.
+// A recording as a feed: its trades and best offers are stored as recorded, and streams publish them.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -46,7 +46,7 @@ interface FeedView {
   };
 }
 
-const made = async (source: object): Promise<string> =>
+const createSource = async (source: object): Promise<string> =>
   ((await ask('POST', '/data-sources/CORE', source)) as { dataSourceId: string }).dataSourceId;
 
 const feedOf = async (id: string): Promise<FeedView> =>
@@ -56,9 +56,9 @@ const counted = async (query: string): Promise<unknown> =>
   ask('GET', `/sql-query/CORE?sqlQuery=${encodeURIComponent(query)}`);
 
 real('a recording', () => {
-  test('becomes the records that its import makes, as fast as they are stored', async () => {
+  test('becomes the same records as its import, as fast as they are stored', async () => {
     const source = { type: 'CAPTURE', path: FILE, speed: 'max' };
-    const quotes = await made({ ...source, name: 'offers', dataset: 'QUOTES' });
+    const quotes = await createSource({ ...source, name: 'offers', dataset: 'QUOTES' });
     let feed = await feedOf(quotes);
     await until(async () => (feed = await feedOf(quotes)).records === 2_372);
     await until(async () => (feed = await feedOf(quotes)).capture?.isOver === true);
@@ -75,24 +75,24 @@ real('a recording', () => {
     }
     await until(async () => (feed = await feedOf(quotes)).capture?.isOver === true);
     expect(feed).toMatchObject({ records: 0, rejected: 0, fault: null });
-    const [found] = (await counted('SELECT count(*) AS n FROM QUOTES')) as readonly object[];
-    expect(found).toEqual({ n: 2_372 });
+    const [row] = (await counted('SELECT count(*) AS n FROM QUOTES')) as readonly object[];
+    expect(row).toEqual({ n: 2_372 });
   });
 
-  test('at its pace, and streams hear of it', async () => {
+  test('is played at its pace, and streams publish it', async () => {
     const stream = await openStream(server, '/last?nosnapshot=true');
     assert.equal(stream.status, 200);
     const source = { type: 'CAPTURE', path: FILE, speed: 100, dataset: 'TRADES' };
-    const trades = await made(source);
+    const trades = await createSource(source);
     await until(() => stream.messages().length > 5);
     const feed = await feedOf(trades);
     expect(feed.capture).toMatchObject({ isOver: false });
     expect(feed.records).toBeLessThan(80_000);
     const [symbol] = stream.messages().map((message) => message['symbol']);
-    const [found] = (await counted(
+    const [row] = (await counted(
       `SELECT symbol FROM TRADES WHERE symbol = '${String(symbol)}' LIMIT 1`,
     )) as readonly object[];
-    expect(found).toEqual({ symbol });
+    expect(row).toEqual({ symbol });
     await stream.close();
     const paused = await send(server, 'PUT', `/data-sources/CORE/${trades}`, {
       ...source,
@@ -103,11 +103,11 @@ real('a recording', () => {
 });
 
 real('the books of a recording', () => {
-  test('are told as they change, and stand as they are stored', async () => {
+  test('are published as they change, and equal the stored ones', async () => {
     const stream = await openStream(server, '/book?symbols=MSFT&nosnapshot=true');
     assert.equal(stream.status, 200);
     const source = { type: 'CAPTURE', path: FILE, speed: 200, dataset: 'BOOK', name: 'books' };
-    const books = await made(source);
+    const books = await createSource(source);
     await until(() => stream.messages().length > 20);
     await ask('PUT', `/data-sources/CORE/${books}`, { ...source, state: 'PAUSED' });
     expect(stream.messages()[0]).toMatchObject({ symbol: 'MSFT', messageType: 'book' });
@@ -120,27 +120,32 @@ real('the books of a recording', () => {
       .map(({ price, size }) => ({ price, size }))
       .toSorted((one, other) => other.price - one.price)
       .slice(0, 100);
-    const shown = async (): Promise<readonly object[]> => {
+    const readBids = async (): Promise<readonly object[]> => {
       const all = (await ask('GET', '/deep/book?symbols=MSFT')) as {
         readonly MSFT: { readonly bids: readonly { price: number; size: number }[] };
       };
       return all.MSFT.bids.map(({ price, size }) => ({ price, size }));
     };
-    await until(async () => JSON.stringify(await shown()) === JSON.stringify(stored));
+    await until(async () => JSON.stringify(await readBids()) === JSON.stringify(stored));
     await stream.close();
   });
 });
 
-test('what is no recording is told, and tried again', async () => {
-  const id = await made({ type: 'CAPTURE', path: 'text.pcap', dataset: 'TRADES', name: 'text' });
+test('an invalid recording is reported, and retried', async () => {
+  const id = await createSource({
+    type: 'CAPTURE',
+    path: 'text.pcap',
+    dataset: 'TRADES',
+    name: 'text',
+  });
   await until(async () => (await feedOf(id)).fault !== null);
   expect((await feedOf(id)).fault).toBe('text.pcap has no messages');
-  const missing = await made({ type: 'CAPTURE', path: 'none.pcap', dataset: 'TRADES' });
+  const missing = await createSource({ type: 'CAPTURE', path: 'none.pcap', dataset: 'TRADES' });
   await until(async () => (await feedOf(missing)).fault !== null);
   expect((await feedOf(missing)).fault).toBe('none.pcap is not there');
 });
 
-test('what can be no such feed is refused with the rule', async () => {
+test('an invalid feed is refused with the rule', async () => {
   for (const [body, rule] of [
     [{ path: 'x.pcap' }, /dataset is required/],
     [{ path: 'x.pcap', dataset: 'PRICES' }, /dataset is one of TRADES, QUOTES, BOOK/],

@@ -1,4 +1,4 @@
-// Real captures played through the streams: what is heard is what the file tells, message for message.
+// Real captures replayed through the streams: clients receive the messages of the file, one by one.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { copyFile, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
@@ -29,27 +29,33 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** What a topic tells when a file is played to nobody else. */
-async function toldOf(file: string, topic: string, symbol?: string): Promise<readonly unknown[]> {
-  const told: unknown[] = [];
+/** The messages of a topic when a file is played to a separate board. */
+async function readTopic(
+  file: string,
+  topic: string,
+  symbol?: string,
+): Promise<readonly unknown[]> {
+  const messages: unknown[] = [];
   const board = new LiveBoard((of, about, make) => {
     if (of !== topic || (symbol !== undefined && about !== symbol)) return;
     const json = make();
-    if (json !== undefined) told.push(JSON.parse(json));
+    if (json !== undefined) messages.push(JSON.parse(json));
   });
   await readCapture(join(DATA, file), (tick) => board.apply(tick));
-  return told;
+  return messages;
 }
 
-interface Told {
+interface TimedMessage {
   readonly symbol: string;
   readonly time: number;
 }
 
-const bare = ({ seq: _, ...told }: Readonly<Record<string, unknown>>): object => told;
+const bare = ({ seq: _, ...message }: Readonly<Record<string, unknown>>): object => message;
 
-/** Of the symbol that has most of those whose trades follow each other in time. */
-function inOrder(all: readonly Told[]): readonly (Told & Readonly<Record<string, unknown>>)[] {
+/** The messages of the symbol with the most trades, of those whose trades are in order of time. */
+function inOrder(
+  all: readonly TimedMessage[],
+): readonly (TimedMessage & Readonly<Record<string, unknown>>)[] {
   const bySymbol = Object.values(Object.groupBy(all, ({ symbol }) => symbol));
   const ordered = bySymbol.filter((own = []) =>
     own.every(({ time }, at) => at === 0 || (own[at - 1]?.time ?? 0) <= time),
@@ -68,7 +74,7 @@ async function play(body: object): Promise<string> {
 const change = (id: string, body: object): Promise<unknown> =>
   send(server, 'PATCH', `/replays/${id}`, body);
 
-real('played as fast as it goes', () => {
+real('a replay at maximum speed', () => {
   for (const [file, topic] of [
     [TOPS, 'tops'],
     [TOPS, 'last'],
@@ -76,21 +82,21 @@ real('played as fast as it goes', () => {
   ] as const) {
     test(`${topic} of ${file}`, async () => {
       await copyFile(join(DATA, file), join(folder, file));
-      const told = await toldOf(file, topic);
-      expect(told.length).toBeGreaterThan(100);
+      const expected = await readTopic(file, topic);
+      expect(expected.length).toBeGreaterThan(100);
       const id = await play({ capture: file, speed: 'max' });
       const stream = await openStream(server, `/replays/${id}/${topic}?nosnapshot=true`);
       await change(id, { state: 'playing' });
-      await until(() => stream.messages().length >= told.length);
-      expect(stream.messages()).toEqual(told);
+      await until(() => stream.messages().length >= expected.length);
+      expect(stream.messages()).toEqual(expected);
       await stream.close();
       await send(server, 'DELETE', `/replays/${id}`);
     });
   }
 
-  test('of some symbols, from a time on, and again from the beginning', async () => {
+  test('some symbols, from a time on, and again from the beginning', async () => {
     await copyFile(join(DATA, TOPS), join(folder, TOPS));
-    const all = (await toldOf(TOPS, 'last')) as readonly Told[];
+    const all = (await readTopic(TOPS, 'last')) as readonly TimedMessage[];
     const own = inOrder(all);
     const symbol = own[0]?.symbol ?? '';
     const id = await play({ capture: TOPS, symbols: [symbol], speed: 'max' });
@@ -100,7 +106,7 @@ real('played as fast as it goes', () => {
     await change(id, { state: 'playing' });
     const tail = own.filter(({ time }) => time >= at);
     await until(() => stream.messages().length >= tail.length);
-    // Messages are numbered among those of the replay.
+    // Messages are numbered within the replay.
     expect(stream.messages().map(bare)).toEqual(tail.map(bare));
     await change(id, { seek: 0, state: 'playing' });
     await until(() => stream.messages().length >= tail.length + own.length);
@@ -110,7 +116,7 @@ real('played as fast as it goes', () => {
   });
 });
 
-test('what is refused', async () => {
+test('invalid replays are refused', async () => {
   const refused = async (body: object): Promise<readonly [number, string]> => {
     const { status, text } = await send(server, 'POST', '/replays', body);
     return [status, text];

@@ -1,21 +1,21 @@
-// A second decoder of captures, written from the layout alone: the whole file at once, 64-bit integers as
-// BigInt, no state but the stream's. Slow and simple.
+// A second decoder of captures, written from the layout alone: it reads the whole file, 64-bit integers as
+// BigInt, and has no state except the stream's. Slow and simple.
 import { gunzipSync } from 'node:zlib';
 
-export interface Told {
+export interface CapturedMessage {
   readonly type: string;
   readonly symbol: string;
   readonly ns: bigint;
   readonly sequence: bigint;
-  /** Price and size, of those that have them. */
+  /** Price and size, if the message has them. */
   readonly price?: string;
   readonly size?: number;
   readonly rest: readonly (string | number)[];
 }
 
-export function decoded(file: Buffer): readonly Told[] {
+export function decoded(file: Buffer): readonly CapturedMessage[] {
   const bytes = file[0] === 0x1f ? gunzipSync(file, { finishFlush: 2 }) : file;
-  const told: Told[] = [];
+  const messages: CapturedMessage[] = [];
   let next = 1n;
   for (const payload of payloadsOf(bytes)) {
     const first = payload.getBigInt64(24, true);
@@ -24,12 +24,12 @@ export function decoded(file: Buffer): readonly Told[] {
     for (let place = 0n; place < BigInt(payload.getUint16(14, true)); place += 1n) {
       const length = payload.getUint16(at, true);
       const message = new DataView(payload.buffer, payload.byteOffset + at + 2, length);
-      told.push(messageOf(message, first + place));
+      messages.push(messageOf(message, first + place));
       at += 2 + length;
       next = first + place + 1n;
     }
   }
-  return told;
+  return messages;
 }
 
 function* payloadsOf(bytes: Buffer): Generator<DataView> {
@@ -42,7 +42,7 @@ function* payloadsOf(bytes: Buffer): Generator<DataView> {
     if (at + length > bytes.length) return;
     const isPacket = !isNext || view.getUint32(at, true) === 6;
     if (isPacket) {
-      // Ethernet 14, IPv4 20, UDP 8: nothing else is in these files.
+      // Ethernet 14, IPv4 20, UDP 8: these files contain nothing else.
       const start = at + (isNext ? 28 : 16) + 42;
       const end = isNext ? at + 28 + view.getUint32(at + 20, true) : at + length;
       yield new DataView(bytes.buffer, bytes.byteOffset + start, end - start);
@@ -51,7 +51,7 @@ function* payloadsOf(bytes: Buffer): Generator<DataView> {
   }
 }
 
-function messageOf(view: DataView, sequence: bigint): Told {
+function messageOf(view: DataView, sequence: bigint): CapturedMessage {
   const type = String.fromCharCode(view.getUint8(0));
   const ns = view.getBigInt64(2, true);
   const text = (at: number, length: number): string =>

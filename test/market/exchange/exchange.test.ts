@@ -1,4 +1,4 @@
-// The synthetic exchange by itself: laws with seeds, and what is special of the one that fills CORE.
+// The synthetic exchange alone: laws with seeds, and properties of the exchange that fills CORE.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { cusipOf, figiOf, isinOf } from '../../../market/exchange/identifiers.ts';
@@ -8,18 +8,18 @@ import { seedsOf } from '../../base/seeds.ts';
 import { note } from '../../base/notes.ts';
 import { exchangeLaw, rowsOf } from './exchangeLaw.ts';
 
-test('trades make minutes, minutes days, and actions move prices', async (context) => {
+test('trades add up to minutes, minutes to days, and corporate actions move prices', async (context) => {
   for (const seed of seedsOf(context)) {
-    const { failures, ...told } = await exchangeLaw(3, seed);
-    note(context, JSON.stringify(told));
+    const { failures, ...counts } = await exchangeLaw(3, seed);
+    note(context, JSON.stringify(counts));
     assert.deepEqual(failures.slice(0, 5), []);
     assert.ok(
-      told.minutes > 3_000 && told.compared > 300 && told.days > 1_000 && told.trades > 500,
+      counts.minutes > 3_000 && counts.compared > 300 && counts.days > 1_000 && counts.trades > 500,
     );
   }
 });
 
-test('300 symbols that are not confused with each other, nor with real ones', () => {
+test('300 symbols differ from each other and from real ones', () => {
   const listings = listingsOf(EXCHANGE.seed, SYMBOLS_MAX);
   assert.equal(listings[0]?.symbol, BENCHMARK);
   for (const member of ['symbol', 'name', 'figi', 'isin', 'cusip', 'cik'] as const) {
@@ -31,7 +31,7 @@ test('300 symbols that are not confused with each other, nor with real ones', ()
   assert.deepEqual(listingsOf(EXCHANGE.seed, 7), listings.slice(0, 7));
 });
 
-/** The last digit of a CUSIP or a FIGI, by the standards' own words: from the right, every other doubled. */
+/** Checks the last digit of a CUSIP or FIGI by the standards: from the right, every other one is doubled. */
 function isWellFormed(text: string): boolean {
   const [last = '', ...rest] = [...text].toReversed();
   const digits = rest.flatMap((character, at) => [
@@ -42,7 +42,7 @@ function isWellFormed(text: string): boolean {
 }
 
 test('check digits are those of the standards', () => {
-  // Known ones of real securities.
+  // Identifiers of real securities.
   assert.equal(isinOf('037833100'), 'US0378331005');
   assert.deepEqual(['037833100', 'BBG000B9XRY4', 'BBG000B9XRY5'].map(isWellFormed), [
     true,
@@ -56,7 +56,7 @@ test('check digits are those of the standards', () => {
   }
 });
 
-test('betas mean something', () => {
+test('measured betas match the declared ones', () => {
   const shape = { ...EXCHANGE, symbols: 12 };
   const rows = rowsOf('HISTORICAL_PRICES', shape, Date.parse('2026-06-30T22:00:00Z'));
   const returns = (symbol: string): readonly number[] => {

@@ -1,5 +1,5 @@
-// What holds of any exchange, whatever its seed: read back from its CSV, as a loader would, and added up
-// again by plain loops of its own.
+// Properties of an exchange with any seed: read back from its CSV, as a loader does, and added up again by
+// plain independent loops.
 import type { FilledId } from '../../../market/inputs/inputRow.ts';
 import {
   type ExchangeShape,
@@ -28,7 +28,7 @@ export function rowsOf(
   after?: Day,
 ): readonly Row[] {
   const session = findSessionState(nowMs);
-  if (session === undefined) throw new Error(`nothing is drawn by ${nowMs}`);
+  if (session === undefined) throw new Error(`nothing is sampled by ${nowMs}`);
   const [head = '', ...lines] = recordLines({ input, shape, session, after });
   const names = head.trim().split(',');
   return lines.map((line) =>
@@ -47,14 +47,14 @@ export function grouped(rows: readonly Row[], ...names: readonly string[]): Map<
   const groups = new Map<string, Row[]>();
   for (const row of rows) {
     const group = names.map((name) => row[name]).join(' ');
-    const known = groups.get(group);
-    if (known === undefined) groups.set(group, [row]);
-    else known.push(row);
+    const members = groups.get(group);
+    if (members === undefined) groups.set(group, [row]);
+    else members.push(row);
   }
   return groups;
 }
 
-/** A bar of its parts, by the names of their columns. */
+/** A bar computed from its parts, by the names of their columns. */
 function barOf(parts: readonly Row[], from: readonly [string, string, string, string, string]) {
   const [open, high, low, close, volume] = from;
   return {
@@ -79,7 +79,7 @@ interface LawReport {
   readonly actions: number;
 }
 
-/** So many exchanges of a few symbols each, at an hour of some day between 2012 and 2029. */
+/** Checks `count` exchanges of a few symbols each, at an hour of some day between 2012 and 2029. */
 export async function exchangeLaw(count: number, seed: number): Promise<LawReport> {
   const report = {
     failures: [] as string[],
@@ -120,18 +120,18 @@ function oneExchange(seed: number, nowMs: number, report: Report): void {
     { income: read('INCOME'), balance: read('BALANCE_SHEET'), cash: read('CASH_FLOW') },
     fail,
   );
-  // Three days later the session is over: it has become minutes, and nothing of before has changed.
+  // Three days later the session is over: it has become minutes, and the earlier history is unchanged.
   const later = nowMs + 3 * 86_400_000;
   const grown = rowsOf('HISTORICAL_PRICES', shape, later);
-  const kept = new Map(
+  const rowByDay = new Map(
     grown.map((row) => [`${row['symbol']} ${row['date']}`, JSON.stringify(row)]),
   );
   for (const row of days) {
-    const same = kept.get(`${row['symbol']} ${row['date']}`);
+    const same = rowByDay.get(`${row['symbol']} ${row['date']}`);
     if (same !== undefined && same !== JSON.stringify(row)) fail(`history changed: ${same}`);
   }
-  const told = rowsOf('INTRADAY_PRICES', shape, later);
-  report.compared += checkSession(trades, told, fail);
+  const laterMinutes = rowsOf('INTRADAY_PRICES', shape, later);
+  report.compared += checkSession(trades, laterMinutes, fail);
 }
 
 type Fail = (what: string) => void;
@@ -163,7 +163,7 @@ function checkDays(
   }
 }
 
-/** Of the session that is open, the minutes that are over; of each other all that make up its bar. */
+/** The open session has the minutes that are over; every other session has all minutes of its bar. */
 function checkMinutes(
   days: readonly Row[],
   minutes: readonly Row[],
@@ -188,9 +188,9 @@ function checkMinutes(
   }
 }
 
-function sameBar(made: object, expected: object, place: string, fail: Fail): void {
-  if (JSON.stringify(made) === JSON.stringify(expected)) return;
-  fail(`${place}: ${JSON.stringify(made)} of its parts, ${JSON.stringify(expected)} of itself`);
+function sameBar(actual: object, expected: object, place: string, fail: Fail): void {
+  if (JSON.stringify(actual) === JSON.stringify(expected)) return;
+  fail(`${place}: ${JSON.stringify(actual)} of its parts, ${JSON.stringify(expected)} expected`);
 }
 
 function checkTicks(
@@ -215,7 +215,7 @@ function checkTicks(
   }
 }
 
-/** Trades of a session, and the minutes that it had when it was over. */
+/** Compares trades of a session with the minutes that it had when it was over. */
 function checkSession(trades: readonly Row[], minutes: readonly Row[], fail: Fail): number {
   let compared = 0;
   const bars = grouped(minutes, 'symbol', 'date', 'minute');
@@ -260,7 +260,7 @@ interface Statements {
 const sum = (row: Row, names: string): number =>
   names.split(' ').reduce((total, name) => total + Number(row[name]), 0);
 
-/** Sums of each statement, by names: what must be what. */
+/** Sums of each statement, by names: a total and its parts. */
 const SUMS: readonly (readonly [keyof Statements, total: string, parts: string])[] = [
   ['income', 'totalRevenue', 'costOfRevenue grossProfit'],
   ['income', 'grossProfit', 'operatingIncome researchAndDevelopment sellingGeneralAndAdmin'],
@@ -282,7 +282,7 @@ const SUMS: readonly (readonly [keyof Statements, total: string, parts: string])
   ['cash', 'cashChange', 'cashFlow totalInvestingCashFlows cashFlowFinancing exchangeRateEffect'],
 ];
 
-/** Statements add up, each and together: of a period, from one to the next, and of a year. */
+/** Statements add up, alone and together: within a period, from one to the next, and within a year. */
 function checkStatements(statements: Statements, fail: (what: string) => void): void {
   for (const [of, total, parts] of SUMS) {
     for (const row of statements[of]) {
@@ -315,7 +315,7 @@ function checkStatements(statements: Statements, fail: (what: string) => void): 
         one['fiscalYear'] === row['fiscalYear'],
     );
     const earned = own.reduce((total, one) => total + Number(one['netIncome']), 0);
-    // Of older years not all quarters are kept.
+    // For older years not all quarters are stored.
     if (own.length === 4 && earned !== Number(row['netIncome'])) fail(`year ${row['fiscalDate']}`);
   }
 }

@@ -1,4 +1,4 @@
-// CORE is filled with the synthetic exchange, kept up to date, and gives way to what its owner has.
+// CORE is filled with the synthetic exchange, kept up to date, and replaced by data of its owner.
 import assert from 'node:assert/strict';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -23,22 +23,22 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-/** A folder that was filled on Friday, made once: to fill one takes as long as all that a test asks of it. */
+/** A folder that was filled on Friday, created once: filling takes as long as the rest of a test. */
 let friday: Promise<string> | undefined;
 afterAll(async () => {
   if (friday !== undefined) await rm(await friday, { recursive: true, force: true });
 });
 
 async function filledFolder(): Promise<string> {
-  const made = await mkdtemp(join(tmpdir(), 'tapedeck-exchange-'));
+  const place = await mkdtemp(join(tmpdir(), 'tapedeck-exchange-'));
   const exchange = { ...SMALL };
-  const server = await startServer({ folder: made, seams: { clock: () => FRIDAY, exchange } });
+  const server = await startServer({ folder: place, seams: { clock: () => FRIDAY, exchange } });
   await filled(server);
   await server.close();
-  return made;
+  return place;
 }
 
-/** On a copy of it, in the folder of the test. */
+/** Opens a copy of it, in the folder of the test. */
 async function openFilled(place = folder): Promise<TestServer> {
   friday ??= filledFolder();
   await cp(await friday, place, { recursive: true });
@@ -58,11 +58,11 @@ const OWN = 'symbol,exDate,amount,extra\nmsft,2026-01-02,0.5,yes\n';
 
 interface Later {
   readonly server: TestServer;
-  /** What `CLOSES` answered on Friday. */
+  /** Result of `CLOSES` on Friday. */
   readonly before: readonly unknown[];
 }
 
-/** What its owner did on Friday to one dataset and to another, and the start on Tuesday: for all who look. */
+/** Changes of two datasets by the owner on Friday, and the start on Tuesday: shared by several tests. */
 let later: Promise<Later> | undefined;
 afterAll(async () => {
   if (later === undefined) return;
@@ -126,23 +126,23 @@ async function load(
   return [answer.status, await answer.text()];
 }
 
-test('every input is filled, says that it is invented, and is one story', async () => {
+test('every input is filled, declared as invented, and consistent with the others', async () => {
   await using server = await openFilled();
-  const made = await datasets(server);
-  assert.deepEqual([...made.keys()].sort(), [...FILLED].sort());
-  for (const { description, records, source, datasetId } of made.values()) {
+  const filledDatasets = await datasets(server);
+  assert.deepEqual([...filledDatasets.keys()].sort(), [...FILLED].sort());
+  for (const { description, records, source, datasetId } of filledDatasets.values()) {
     assert.equal(source, SYNTHETIC);
     assert.match(description, /no company, price or trade in it is real/);
     assert.ok(records > 0, datasetId);
   }
-  for (const { id, mapping, weight } of INPUTS.filter((one) => made.has(one.id))) {
-    const { columnMapping, weight: charged } = made.get(id) ?? {};
+  for (const { id, mapping, weight } of INPUTS.filter((one) => filledDatasets.has(one.id))) {
+    const { columnMapping, weight: charged } = filledDatasets.get(id) ?? {};
     assert.deepEqual([columnMapping, charged], [mapping, weight], id);
   }
   assert.deepEqual(await sql(server, 'SELECT max(date) AS d FROM HISTORICAL_PRICES'), [
     { d: '2026-01-29' },
   ]);
-  // All of a session, as SQL adds it up.
+  // All minutes of a session, added up by SQL.
   const differing = await sql(
     server,
     `SELECT m.symbol, m.date FROM (SELECT symbol, date, max(high) AS high, min(low) AS low,
@@ -158,7 +158,7 @@ test('every input is filled, says that it is invented, and is one story', async 
   assert.ok(lastMs < FRIDAY && lastMs > FRIDAY - 120_000, last);
 });
 
-test('each company has news, newest first, at the price of news', async () => {
+test('each company has news, latest first', async () => {
   await using server = await openFilled();
   const { text } = await send(server, 'GET', '/stock/CORADO/news/last/3');
   const news = JSON.parse(text) as readonly Readonly<Record<string, unknown>>[];
@@ -210,9 +210,9 @@ test('a later start continues the history and drops what is old', async () => {
     'the same history',
   );
   assert.deepEqual(await sql(server, minutes), [{ first: '2026-01-29', last: '2026-02-03' }]);
-  const [told] = (await sql(server, ticks)) as { n: number; days: number }[];
-  assert.ok(told !== undefined && told.n > 1_000);
-  assert.equal(told.days, 1, 'ticks are those of the newest session');
+  const [row] = (await sql(server, ticks)) as { n: number; days: number }[];
+  assert.ok(row !== undefined && row.n > 1_000);
+  assert.equal(row.days, 1, 'ticks are those of the latest session');
 });
 
 test('a start that changes nothing loads nothing', async () => {
@@ -222,7 +222,7 @@ test('a start that changes nothing loads nothing', async () => {
   assert.equal(jobs.length, FILLED.length);
 });
 
-test('a start that was stopped halfway is made up for by the next one', async () => {
+test('an interrupted fill is completed by the next start', async () => {
   await (await open(FRIDAY)).close();
   await using server = await filled(await open(FRIDAY));
   assert.equal((await datasets(server)).size, FILLED.length);
@@ -230,7 +230,7 @@ test('a start that was stopped halfway is made up for by the next one', async ()
   assert.deepEqual(row, { n: SMALL.symbols });
 });
 
-test('the first load takes the place of all of it in one version, and stays', async () => {
+test('the first load replaces all synthetic records in one version, and stays', async () => {
   {
     await using server = await openFilled();
     const before = (await datasets(server)).get('DIVIDENDS')?.records ?? 0;
@@ -240,10 +240,10 @@ test('the first load takes the place of all of it in one version, and stays', as
     assert.equal((await datasets(server)).get('DIVIDENDS')?.records, before);
     const [status, text] = await load(server, 'CORE/DIVIDENDS?key=symbol&date=exDate', OWN);
     assert.equal(status, 200, text);
-    const shown = (await datasets(server)).get('DIVIDENDS');
-    assert.deepEqual([shown?.source, shown?.description, shown?.records], ['', '', 1]);
-    assert.deepEqual(shown?.columnMapping, { key: 'symbol', date: 'exDate' });
-    assert.deepEqual(Object.keys(shown?.schema.properties ?? {}), [
+    const dividends = (await datasets(server)).get('DIVIDENDS');
+    assert.deepEqual([dividends?.source, dividends?.description, dividends?.records], ['', '', 1]);
+    assert.deepEqual(dividends?.columnMapping, { key: 'symbol', date: 'exDate' });
+    assert.deepEqual(Object.keys(dividends?.schema.properties ?? {}), [
       'symbol',
       'exDate',
       'amount',
@@ -275,7 +275,7 @@ test('the first load takes the place of all of it in one version, and stays', as
 /** Documented properties that the file does not have. */
 const LACKING = { open: null, high: null, low: null, volume: null, isSplitAdjusted: null };
 
-test('every door reads what took its place, and before it what was there', async () => {
+test('every endpoint reads the replacement, and with asOf the former data', async () => {
   await using server = await openFilled();
   const get = async (path: string): Promise<string> => {
     const answer = await send(server, 'GET', path);
@@ -285,9 +285,9 @@ test('every door reads what took its place, and before it what was there', async
   const series = '/time-series/HISTORICAL_PRICES/SYNDEX?last=1&filter=source,date,close';
   const page = '/data/CORE/HISTORICAL_PRICES/SYNDEX?last=3';
   // Twice, so that it is in memory.
-  const [shown] = [await get(series), await get(series)];
+  const [seriesText] = [await get(series), await get(series)];
   const [old] = [await get(page), await get(page)];
-  assert.match(shown, /"source":"Synthetic exchange"/);
+  assert.match(seriesText, /"source":"Synthetic exchange"/);
   const { text: versions } = await send(server, 'GET', '/datasets/CORE/HISTORICAL_PRICES/versions');
   const [{ snapshot } = { snapshot: 0 }] = JSON.parse(versions) as { snapshot: number }[];
   await send(server, 'PATCH', '/datasets/CORE/HISTORICAL_PRICES', {
@@ -304,7 +304,7 @@ test('every door reads what took its place, and before it what was there', async
   const [status, text] = await load(server, 'CORE/HISTORICAL_PRICES', own);
   assert.equal(status, 200, text);
   assert.equal(await get(series), '[{"date":1769644800000,"close":9}]');
-  assert.deepEqual(await symbols(), ['SYNDEX'], 'invented symbols are none of them');
+  assert.deepEqual(await symbols(), ['SYNDEX'], 'invented symbols are gone');
   assert.deepEqual(JSON.parse(await get(page)), [
     { ...LACKING, close: 9, symbol: 'SYNDEX', date: '2026-01-29', vwap: 8.5 },
     { ...LACKING, close: 8, symbol: 'SYNDEX', date: '2026-01-28', vwap: 8 },
@@ -320,10 +320,10 @@ test('every door reads what took its place, and before it what was there', async
   const headers = { authorization: `Bearer ${server.secret}` };
   const dataset = await fetch(`${server.base}/v1/datasets/CORE/HISTORICAL_PRICES`, { headers });
   const { access, weight } = (await dataset.json()) as { access: object; weight: number };
-  assert.deepEqual([access, weight], [{ level: 'restricted' }, 3], 'what was said of it holds');
+  assert.deepEqual([access, weight], [{ level: 'restricted' }, 3], 'its own settings remain');
 });
 
-test('a record takes the place of all of it', async () => {
+test('a pushed record replaces all synthetic records', async () => {
   await using server = await openFilled();
   const bar = { symbol: 'mine', date: '2026-01-29', close: 3 };
   const { status, text } = await send(server, 'POST', '/record/CORE/HISTORICAL_PRICES', bar);
@@ -336,15 +336,15 @@ test('a record takes the place of all of it', async () => {
   assert.equal((await sql(server, 'SELECT date FROM HISTORICAL_PRICES')).length, 2);
 });
 
-test("what its owner says of its records makes it the owner's, and empty", async () => {
+test("a change of its source or schema makes a dataset the owner's, and empty", async () => {
   await using server = await openFilled();
   const change = (id: string, body: object): Promise<{ status: number; text: string }> =>
     send(server, 'PATCH', `/datasets/CORE/${id}`, body);
   assert.equal((await change('COMPANY', { weight: 4, title: 'Mine' })).status, 200);
   const named = (await datasets(server)).get('COMPANY');
   assert.deepEqual([named?.source, named?.weight, named?.records], [SYNTHETIC, 4, 4]);
-  const told = await change('COMPANY', { source: 'a vendor' });
-  assert.equal(told.status, 200, told.text);
+  const response = await change('COMPANY', { source: 'a vendor' });
+  assert.equal(response.status, 200, response.text);
   const own = (await datasets(server)).get('COMPANY');
   assert.deepEqual([own?.source, own?.description, own?.records], ['a vendor', '', 0]);
   const added = { schema: { properties: { colour: { type: 'string' } } } };
@@ -367,13 +367,13 @@ test("what its owner says of its records makes it the owner's, and empty", async
   assert.match(refused.text, /source must not be Synthetic exchange/);
 });
 
-test('what its owner deleted stays away', async () => {
+test('a dataset that its owner deleted is not filled again', async () => {
   const { server } = await openLater();
   assert.equal((await datasets(server)).has('QUOTES'), false);
   assert.equal((await datasets(server)).size, FILLED.length - 1);
 });
 
-test('TAPEDECK_DEMO=off leaves it out', async () => {
+test('TAPEDECK_DEMO=off disables the exchange', async () => {
   await using server = await startServer({ folder });
   assert.equal(server.tapedeck.exchange, undefined);
   assert.equal((await datasets(server)).size, 0);

@@ -1,4 +1,4 @@
-// While the synthetic exchange fills CORE for the first time, market routes refuse what is not loaded yet.
+// While the synthetic exchange fills CORE for the first time, market routes refuse requests for missing data.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { startServer, type TestServer } from '../../base/server.ts';
@@ -18,7 +18,7 @@ async function ask(
   return { status: answer.status, text: await answer.text(), retryAfter };
 }
 
-/** Of days, and of inputs that are filled after them. */
+/** Routes of daily prices, and of inputs that are filled after them. */
 const WAITING = [
   '/stock/SYNDEX/quote',
   '/stock/SYNDEX/chart/1m',
@@ -39,7 +39,7 @@ const WAITING = [
   '/stock/market/batch?symbols=SYNDEX&types=quote',
 ];
 
-test('market routes answer 503 with how far the demo is, until it is filled', async () => {
+test('market routes answer 503 with the progress of the demo, until it is filled', async () => {
   await using server = await startServer({ seams: { clock: () => FRIDAY, exchange: SMALL } });
   const { exchange, services } = server.tapedeck;
   let release = (): void => undefined;

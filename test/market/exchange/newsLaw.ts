@@ -1,5 +1,5 @@
-// What holds of the news of any exchange, whatever its seed: read back from its CSV, beside its bars and
-// actions.
+// Properties of the news of an exchange with any seed: read back from its CSV, and compared with its bars and
+// corporate actions.
 import { EXCHANGE } from '../../../market/exchange/exchange.ts';
 import type { FilledId } from '../../../market/inputs/inputRow.ts';
 import { addDays } from '../../../query/time/days.ts';
@@ -12,7 +12,7 @@ interface NewsReport {
   readonly stories: number;
 }
 
-/** So many exchanges of a few symbols each, at an hour of some day between 2012 and 2029. */
+/** Checks `count` exchanges of a few symbols each, at an hour of some day between 2012 and 2029. */
 export function newsLaw(count: number, seed: number): NewsReport {
   const failures: string[] = [];
   let stories = 0;
@@ -25,13 +25,13 @@ export function newsLaw(count: number, seed: number): NewsReport {
     const read = (input: FilledId, atMs = nowMs): readonly Row[] => rowsOf(input, shape, atMs);
     const news = read('NEWS');
     stories += news.length;
-    if (new Set(news.map(({ uuid }) => uuid)).size !== news.length) fail('an id stands twice');
+    if (new Set(news.map(({ uuid }) => uuid)).size !== news.length) fail('an id is not unique');
     if (news.some(({ datetime = '' }) => !(Date.parse(datetime) <= nowMs))) fail('of the future');
     if (grouped(news, 'symbol').size !== grouped(read('HISTORICAL_PRICES'), 'symbol').size) {
       fail('a symbol without news');
     }
     checkNumbers(news, read('HISTORICAL_PRICES'), read('DIVIDENDS'), fail);
-    // Two days later what was told is told in the same words.
+    // Two days later earlier stories have the same words.
     const later = new Map(read('NEWS', nowMs + 2 * 86_400_000).map((row) => [row['uuid'], row]));
     for (const row of news) {
       const same = later.get(row['uuid']);

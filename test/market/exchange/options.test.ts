@@ -1,4 +1,4 @@
-// Options, moods and sums of the synthetic exchange: laws with seeds, and when options expire.
+// Options, sentiment and sums of the synthetic exchange: laws with seeds, and expiration days.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { optionPrices, strikesAround } from '../../../market/exchange/optionPrices.ts';
@@ -8,12 +8,12 @@ import { seedsOf } from '../../base/seeds.ts';
 import { newsLaw } from './newsLaw.ts';
 import { optionsLaw } from './optionsLaw.ts';
 
-test('no chain has a free lunch, minutes make the mood of a day, symbols the exchange', async (context) => {
+test('chains permit no arbitrage, minutes add up to sentiment, symbols to sums', async (context) => {
   for (const seed of seedsOf(context)) {
-    const { failures, ...told } = await optionsLaw(4, seed);
-    note(context, JSON.stringify(told));
+    const { failures, ...counts } = await optionsLaw(4, seed);
+    note(context, JSON.stringify(counts));
     assert.deepEqual(failures.slice(0, 5), []);
-    assert.ok(told.contracts > 500 && told.moods > 100 && told.days > 1_000);
+    assert.ok(counts.contracts > 500 && counts.moods > 100 && counts.days > 1_000);
   }
 });
 
@@ -23,14 +23,14 @@ test('prices are those of the formula', () => {
     call: 382,
     put: 123,
   });
-  // What is all but certain.
+  // An almost certain outcome.
   assert.deepEqual(optionPrices({ spot: 10_000, volatility: 0.1, years: 0.01 }, 5_000), {
     call: 5001,
     put: 0,
   });
 });
 
-test('options expire on third Fridays, or on the session before', () => {
+test('options expire on third Fridays, or on the session before them', () => {
   assert.deepEqual(expirationsAfter('2026-01-29'), [
     '2026-02-20',
     '2026-03-20',
@@ -43,7 +43,7 @@ test('options expire on third Fridays, or on the session before', () => {
   assert.deepEqual(expirationsAfter('2025-04-01')[0], '2025-04-17');
 });
 
-test('strikes stand around any price, and are round', () => {
+test('strikes surround any price, and are round', () => {
   assert.deepEqual(strikesAround(13_412).at(0), 11_000);
   assert.deepEqual(strikesAround(13_412).at(-1), 16_000);
   assert.deepEqual(strikesAround(3), [1, 2, 3, 4, 5, 6, 7, 8]);
@@ -57,7 +57,7 @@ test('strikes stand around any price, and are round', () => {
   }
 });
 
-test('news of any seed has one id each, is of the past and agrees with bars and actions', async (context) => {
+test('news has unique ids, is not of the future and agrees with bars and actions', async (context) => {
   for (const seed of seedsOf(context)) {
     const { failures, stories } = newsLaw(6, seed);
     note(context, JSON.stringify({ stories }));

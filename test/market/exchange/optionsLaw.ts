@@ -1,5 +1,5 @@
-// What holds of options, moods and sums of any exchange, whatever its seed: read back from its CSV.
-// Prices are checked against what nobody could earn for nothing, not against the formula that made them.
+// Properties of options, sentiment and sums of an exchange with any seed: read back from its CSV.
+// Prices are checked for arbitrage, not against the formula that computed them.
 import { EXCHANGE, findSessionState } from '../../../market/exchange/exchange.ts';
 import { RATE } from '../../../market/exchange/optionPrices.ts';
 import type { FilledId } from '../../../market/inputs/inputRow.ts';
@@ -17,7 +17,7 @@ interface LawReport {
   readonly days: number;
 }
 
-/** So many exchanges of a few symbols each, at an hour of some day between 2012 and 2029. */
+/** Checks `count` exchanges of a few symbols each, at an hour of some day between 2012 and 2029. */
 export async function optionsLaw(count: number, seed: number): Promise<LawReport> {
   const failures: string[] = [];
   let [contracts, moods, days] = [0, 0, 0];
@@ -43,7 +43,7 @@ export async function optionsLaw(count: number, seed: number): Promise<LawReport
 const cents = (row: Row | undefined, name: string): number => Math.round(Number(row?.[name]) * 100);
 
 function checkChains(chains: readonly Row[], bars: readonly Row[], day: string, fail: Fail): void {
-  if (new Set(chains.map(({ id }) => id)).size !== chains.length) fail('a contract stands twice');
+  if (new Set(chains.map(({ id }) => id)).size !== chains.length) fail('a contract is not unique');
   const closes = new Map(
     bars.filter(({ date }) => date === day).map((row) => [row['symbol'], cents(row, 'close')]),
   );
@@ -61,7 +61,7 @@ function checkChains(chains: readonly Row[], bars: readonly Row[], day: string, 
   }
 }
 
-/** One expiration. @param worth of what is paid then */
+/** Checks one expiration. @param worth present value of a payment on that day */
 function checkChain(
   place: string,
   rows: readonly Row[],
@@ -74,38 +74,38 @@ function checkChain(
   );
   if (calls.length !== puts.length || calls.length < 6) fail(`${place}: ${calls.length} strikes`);
   for (const [at, call] of calls.entries()) {
-    const [put, strike] = [puts[at], cents(call, 'strikePrice')];
-    if (strike !== cents(put, 'strikePrice')) fail(`${place}: strikes differ at ${strike}`);
-    const [up, down] = [cents(call, 'closingPrice'), cents(put, 'closingPrice')];
+    const [putOption, strike] = [puts[at], cents(call, 'strikePrice')];
+    if (strike !== cents(putOption, 'strikePrice')) fail(`${place}: strikes differ at ${strike}`);
+    const [up, down] = [cents(call, 'closingPrice'), cents(putOption, 'closingPrice')];
     const parity = up - down - (spot - strike * worth);
     if (!(Math.abs(parity) <= 1)) fail(`${place} ${strike}: parity is off by ${parity} cents`);
     if (up < spot - strike - 1 || up > spot || down > strike) fail(`${place} ${strike}: bounds`);
-    for (const one of [call, put]) {
+    for (const one of [call, putOption]) {
       const [bid, close, ask] = ['bid', 'closingPrice', 'ask'].map((name) => cents(one, name));
       if (!(0 <= bid! && bid! <= close! && close! < ask!)) fail(`${one?.['id']}: ${bid} ${ask}`);
     }
-    checkNext([calls[at - 1], call], [puts[at - 1], put], `${place} ${strike}`, fail);
+    checkNext([calls[at - 1], call], [puts[at - 1], putOption], `${place} ${strike}`, fail);
   }
 }
 
 type Pair = readonly [before: Row | undefined, row: Row | undefined];
 
-/** A higher strike makes calls cheaper and puts dearer, by no more than itself; offers too. */
+/** A higher strike makes calls cheaper and puts more expensive, at most by its own step; offers too. */
 function checkNext(calls: Pair, puts: Pair, place: string, fail: Fail): void {
   if (calls[0] === undefined) return;
   const step = cents(calls[1], 'strikePrice') - cents(calls[0], 'strikePrice');
   if (step <= 0) fail(`${place}: strikes go back`);
   for (const name of ['closingPrice', 'bid', 'ask']) {
-    const [call, put] = [calls, puts].map(
+    const [call, putChange] = [calls, puts].map(
       ([before, row]) => cents(row, name) - cents(before, name),
     );
-    if (!(call! <= 0 && put! >= 0)) fail(`${place}: ${name} goes the wrong way`);
+    if (!(call! <= 0 && putChange! >= 0)) fail(`${place}: ${name} goes the wrong way`);
     const most = name === 'closingPrice' ? step + 1 : step * 1.02 + 2;
-    if (-call! > most || put! > most) fail(`${place}: ${name} goes further than its strike`);
+    if (-call! > most || putChange! > most) fail(`${place}: ${name} goes further than its strike`);
   }
 }
 
-/** A call that may be used for longer is worth no less. */
+/** A call with a later expiration is worth no less. */
 function checkCalendar(symbol: string, rows: readonly Row[], fail: Fail): void {
   for (const [strike, own] of grouped(rows, 'strikePrice')) {
     const calls = own
@@ -116,7 +116,7 @@ function checkCalendar(symbol: string, rows: readonly Row[], fail: Fail): void {
   }
 }
 
-/** Minutes of a day have its messages, and together its mood. */
+/** Minutes of a day add up to its messages and to its sentiment. */
 function checkMoods(minutes: readonly Row[], days: readonly Row[], fail: Fail): void {
   const byDay = grouped(days, 'symbol', 'date');
   for (const [place, rows] of grouped(minutes, 'symbol', 'date')) {
@@ -131,11 +131,11 @@ function checkMoods(minutes: readonly Row[], days: readonly Row[], fail: Fail): 
     }
     const times = rows.map((row) => row['minute'] ?? '');
     if (times.join() !== times.toSorted().join()) fail(`${place}: minutes go back`);
-    if (rows.some((row) => Math.abs(Number(row['sentiment'])) > 1)) fail(`${place}: no mood`);
+    if (rows.some((row) => Math.abs(Number(row['sentiment'])) > 1)) fail(`${place}: sentiment`);
   }
 }
 
-/** A day of the exchange is the sum of its symbols'. */
+/** A day of the exchange is the sum of its symbols' days. */
 function checkSums(sums: readonly Row[], bars: readonly Row[], fail: Fail): void {
   const byDay = grouped(bars, 'date');
   if (byDay.size !== sums.length) fail(`${sums.length} days of ${byDay.size}`);

@@ -1,4 +1,4 @@
-// Indicators on bars that were traded, and by hand.
+// Indicators on real bars, and with values by hand.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ test('the set has 104 indicators, each with a definition', () => {
 
 const DATA = join(import.meta.dirname, '../../../../shared/data/vix-daily.csv');
 
-test.skipIf(!existsSync(DATA))('each is what its definition says, of days as they were', () => {
+test.skipIf(!existsSync(DATA))('each indicator matches its definition on real days', () => {
   const rows = readFileSync(DATA, 'utf8')
     .split('\n')
     .slice(1, 401)
@@ -35,18 +35,18 @@ test.skipIf(!existsSync(DATA))('each is what its definition says, of days as the
 const by = (name: string, series: readonly number[], options: readonly number[]): unknown =>
   indicatorOf(name)?.compute([series], options);
 
-test('the sine wave of prices that do not move is the same whatever the price is', () => {
+test('the sine wave of constant prices is the same for any price', () => {
   for (let period = 2; period <= 20; period += 1) {
     for (let price = 0.1; price < 300; price *= 1.7) {
       const flat = Array<number>(period + 1).fill(price);
       const [sine, lead] = by('msw', flat, [period]) as readonly number[][];
-      const told = [sine?.at(-1), lead?.at(-1)].map((value) => value?.toFixed(6));
-      assert.deepEqual(told, ['-1.000000', '-0.707107'], `${price}, ${period}`);
+      const lastValues = [sine?.at(-1), lead?.at(-1)].map((value) => value?.toFixed(6));
+      assert.deepEqual(lastValues, ['-1.000000', '-0.707107'], `${price}, ${period}`);
     }
   }
 });
 
-test('trix is that of the vectors of Tulip', () => {
+test('trix matches the test vectors of Tulip', () => {
   const closes = [
     8996.96, 9003.19, 9010.41, 9008.07, 9018.03, 9009.8, 9011.55, 9020.26, 9013.29, 9018.78,
   ];
@@ -57,7 +57,7 @@ test('trix is that of the vectors of Tulip', () => {
   );
 });
 
-test('some by hand', () => {
+test('some indicators match values by hand', () => {
   const no = Number.NaN;
   assert.deepEqual(by('sma', [1, 2, 6, 4], [2]), [[no, 1.5, 4, 5]]);
   assert.deepEqual(by('ema', [1, 2, 6], [3]), [[1, 1.5, 3.75]]);

@@ -1,5 +1,5 @@
-// Law: each indicator is what its definition says, on bars of random walks with flat stretches, and for
-// random options; it is as long as its bars.
+// Law: each indicator matches its definition, on bars of random walks with flat stretches, and for random
+// options; it is as long as its bars.
 import { INDICATORS } from '../../../market/indicators/indicators.ts';
 import { type Indicator } from '../../../market/indicators/indicatorRow.ts';
 import { type Report, seeded } from '../../soak/crash/rounds/seeded.ts';
@@ -39,11 +39,11 @@ function walk(random: () => number, length: number): Bars {
 }
 
 function optionsFor({ isOrdered, options }: Indicator, random: () => number): readonly number[] {
-  const drawn = options.map(({ kind, most }) =>
+  const values = options.map(({ kind, most }) =>
     kind === 'period' ? 1 + Math.floor(random() * PERIOD_MOST) : random() * Math.min(2, most),
   );
-  const [short = 0, long = 0, ...rest] = drawn;
-  return isOrdered ? [Math.min(short, long), Math.max(short, long), ...rest] : drawn;
+  const [short = 0, long = 0, ...rest] = values;
+  return isOrdered ? [Math.min(short, long), Math.max(short, long), ...rest] : values;
 }
 
 export function wrong(
@@ -60,23 +60,23 @@ export function wrong(
     inputs.map((field) => bars[field]),
     values,
   );
-  const wanted = definition(bars, values);
-  if (got.length !== outputs.length || wanted.length !== outputs.length) {
-    return [`${name} gives ${got.length} series, not ${outputs.length}`];
+  const expected = definition(bars, values);
+  if (got.length !== outputs.length || expected.length !== outputs.length) {
+    return [`${name} returns ${got.length} series, not ${outputs.length}`];
   }
   for (const [which, series] of got.entries()) {
     if (series.length !== bars.close.length) return [`${name} has ${series.length} values`];
-    const at = series.findIndex((value, bar) => !isSame(value, wanted[which]?.[bar]));
+    const at = series.findIndex((value, bar) => !isSame(value, expected[which]?.[bar]));
     if (at >= 0) {
-      const told = `${series[at]}, not ${wanted[which]?.[at]}`;
-      return [`${name}(${values.join(', ')}) of bar ${at} of ${series.length} is ${told}`];
+      const difference = `${series[at]}, not ${expected[which]?.[at]}`;
+      return [`${name}(${values.join(', ')}) of bar ${at} of ${series.length} is ${difference}`];
     }
   }
   return [];
 }
 
-const isSame = (got: number, wanted: number | undefined): boolean =>
-  Object.is(got, wanted) ||
-  (Number.isNaN(got) && wanted !== undefined && !Number.isFinite(wanted)) ||
-  (wanted !== undefined &&
-    Math.abs(got - wanted) <= 1e-7 * Math.max(1, Math.abs(got), Math.abs(wanted)));
+const isSame = (got: number, expected: number | undefined): boolean =>
+  Object.is(got, expected) ||
+  (Number.isNaN(got) && expected !== undefined && !Number.isFinite(expected)) ||
+  (expected !== undefined &&
+    Math.abs(got - expected) <= 1e-7 * Math.max(1, Math.abs(got), Math.abs(expected)));

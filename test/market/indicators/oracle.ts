@@ -1,5 +1,5 @@
-// Indicators a second time, each value straight from its definition: slices, closed forms of averages, no
-// state that is carried from bar to bar where the definition has none.
+// A second implementation of indicators, each value computed from its definition: slices, closed forms of
+// averages, and no state from bar to bar unless the definition has one.
 import {
   NO,
   get,
@@ -42,10 +42,10 @@ const typical = (bars: Bars): Values =>
   bars.close.map((close, at) => (close + get(bars.high, at) + get(bars.low, at)) / 3);
 const median = (bars: Bars): Values => zip(bars.high, bars.low, (a, b) => (a + b) / 2);
 const range = (bars: Bars): Values => {
-  const known = bars.close.map((_, at) => Math.max(get(bars.high, at), get(bars.close, at - 1)));
+  const highs = bars.close.map((_, at) => Math.max(get(bars.high, at), get(bars.close, at - 1)));
   const least = bars.close.map((_, at) => Math.min(get(bars.low, at), get(bars.close, at - 1)));
   return bars.close.map((_, at) =>
-    at === 0 ? get(bars.high, 0) - get(bars.low, 0) : get(known, at) - get(least, at),
+    at === 0 ? get(bars.high, 0) - get(bars.low, 0) : get(highs, at) - get(least, at),
   );
 };
 /** Ordinary least squares by the two normal equations, at a bar counted from 0. */
@@ -66,14 +66,14 @@ const moved = (bars: Bars): readonly [Values, Values] => {
     zip(fall, rise, (a, b) => (Number.isNaN(a) ? NO : a > b && a > 0 ? a : 0)),
   ];
 };
-/** Sums that forget one part of a period with each bar. */
+/** Sums that drop one part of a period with each bar. */
 const forgetting = (values: Values, period: number): Values =>
   values.map((_, index) => {
     if (index < Math.max(1, period - 1)) return NO;
-    const kept = (period - 1) / period;
+    const factor = (period - 1) / period;
     let sum = 0;
     for (let at = 1; at <= index; at += 1) {
-      sum += get(values, at) * kept ** Math.max(0, Math.min(index - at, index - period + 1));
+      sum += get(values, at) * factor ** Math.max(0, Math.min(index - at, index - period + 1));
     }
     return sum;
   });
@@ -409,17 +409,17 @@ export const DEFINITIONS: Readonly<Record<string, Definition>> = {
   trunc: ofEach((value) => value - (value % 1)),
 };
 
-/** Each value by the one before it and its bar, from a bar on. */
+/** Computes each value from the one before it and its bar, from bar `start` on. */
 function chained(
   length: number,
   start: number,
   first: number,
   step: (last: number, at: number) => number,
 ): Values {
-  const known: number[] = [];
+  const values: number[] = [];
   return Array.from({ length }, (_, at) => {
-    const value = at < start ? NO : at === start ? first : step(get(known, at - 1), at);
-    known.push(value);
+    const value = at < start ? NO : at === start ? first : step(get(values, at - 1), at);
+    values.push(value);
     return value;
   });
 }
@@ -504,7 +504,7 @@ function sineWave(close: Values, period: number): readonly Values[] {
       const real = add(newest.map((value, back) => value * Math.cos(turn * back)));
       const imaginary = add(newest.map((value, back) => value * Math.sin(turn * back)));
       const isFlat = Math.abs(real) <= 0.001;
-      // What rounding leaves of nothing has no sign.
+      // A remainder of rounding around zero has no sign.
       const none = -1e-12 * add(window.map(Math.abs));
       const angle = isFlat
         ? (imaginary < none ? -Math.PI : Math.PI) + (real < none ? Math.PI : 0)
@@ -517,7 +517,7 @@ function sineWave(close: Values, period: number): readonly Values[] {
   return [phases.map(Math.cos), phases.map((angle) => Math.cos(angle + Math.PI / 4))];
 }
 
-/** Wilder's rules, a list of what was: long or short, and each stop by all bars since the turn. */
+/** Wilder's rules over the full history: long or short, and each stop from all bars since the reversal. */
 function parabolic({ high: highs, low: lows }: Bars, [step = 0, most = 0]: Values): Values {
   const out: number[] = highs.map(() => NO);
   const rises = get(highs, 0) + get(lows, 0) <= get(highs, 1) + get(lows, 1);
@@ -560,7 +560,7 @@ function widening({ high: highs, low: lows }: Bars): Values {
   });
 }
 
-/** 1,000 with every change of the close on days that the rule names. */
+/** Starts at 1,000 and applies each change of the close on the days that the rule selects. */
 function index({ close, volume }: Bars, counts: (now: number, last: number) => boolean): Values {
   return close.map((_, end) =>
     close

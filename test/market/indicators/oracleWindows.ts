@@ -1,4 +1,4 @@
-// What definitions of indicators are made of: windows as slices, averages as sums in closed form.
+// Components of indicator definitions: windows as slices, averages as sums in closed form.
 export type Values = readonly number[];
 
 export const NO = Number.NaN;
@@ -9,7 +9,7 @@ export const spread = (values: Values): number =>
   Math.sqrt(mean(values.map((value) => (value - mean(values)) ** 2)));
 export const share = (part: number, whole: number): number => (whole === 0 ? 0 : part / whole);
 
-/** A value of each window whose bars all have one. */
+/** Computes a value for each window whose bars all have one. */
 export const over = (values: Values, period: number, compute: (window: Values) => number): Values =>
   values.map((_, index) => {
     const window = values.slice(Math.max(0, index - period + 1), index + 1);
@@ -27,7 +27,7 @@ export const before = (values: Values, lag: number): Values =>
 export const from = (values: Values, start: number): Values =>
   values.map((value, index) => (index < start ? NO : value));
 
-/** The sum of all values since the first, each weighed by how long ago it was. */
+/** The sum of all values since the first, each weighted by its age. */
 export const decayed = (values: Values, alpha: number): Values => {
   const first = values.findIndex((value) => !Number.isNaN(value));
   return values.map((_, index) => {
@@ -40,7 +40,7 @@ export const decayed = (values: Values, alpha: number): Values => {
   });
 };
 export const ema = (values: Values, period: number): Values => decayed(values, 2 / (period + 1));
-/** The same after the mean of the first window. */
+/** The same, starting with the mean of the first window. */
 export const wilder = (values: Values, period: number): Values => {
   const first = values.findIndex((value) => !Number.isNaN(value));
   if (first < 0) return values;

@@ -1,4 +1,4 @@
-// Whether closes are adjusted as they are declared is checked by the splits that are stored.
+// The declared adjustment of closes is checked against the stored splits.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
 import { coreFolder, type CoreFolder } from './coreFolder.ts';
@@ -33,7 +33,7 @@ const post = async (
   return { status: answer.status, text: await answer.text() };
 };
 
-test('prices that are as they are declared are loaded without a word', async () => {
+test('prices that match their declaration are loaded without a message', async () => {
   for (const [symbol, before, after, adjusted] of [
     ['TRD', 1208.88, 121.79, 'false'],
     ['ADJ', 120.888, 121.79, 'true'],
@@ -83,7 +83,7 @@ test('core load shows the contradiction and needs a yes', async () => {
   assert.match(loaded.stdout, /4 records received, 4 stored/);
 });
 
-test('splits that are loaded after prices are compared with them', async () => {
+test('splits loaded after prices are compared with them', async () => {
   await core.loaded(await core.write('LATE.csv', ...bars('LATE', 120, 121)), ...AS);
   const splits = await core.write(
     'late.csv',

@@ -59,7 +59,7 @@ test('a later annual report restates a value, unless its scale is wrong', () => 
   assert.equal(scaled, 500_000_000);
   assert.match(notes.join(), /1 values are a thousand or a million times another filing's/);
   assert.equal(netIncome({ ...next, value: 500 })[0], 500_000_000);
-  // The first report is the one that is wrong.
+  // The first report is the wrong one.
   const two = [next, third].map((one) => ({ ...one, value: 500_000_000_000 }));
   assert.equal(netIncome(...two)[0], 500_000_000_000);
   const amended = { accession: 'D', form: '10-K/A', filed: '2024-03-30', value: 500_000 };

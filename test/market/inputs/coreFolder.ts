@@ -12,14 +12,14 @@ import { commandEnv, runHere } from '../../cli/commandHere.ts';
 
 export interface CoreFolder extends AsyncDisposable {
   readonly server: TestServer;
-  /** `tapedeck core load` with these arguments, without `--yes`. */
+  /** Runs `tapedeck core load` with these arguments, without `--yes`. */
   load(args: readonly string[], input?: string): Promise<Ran>;
   /** The same with `--yes`; it must succeed. */
   loaded(...args: readonly string[]): Promise<Ran>;
   run(...args: readonly string[]): Promise<Ran>;
-  /** Writes a file of these lines; its name. */
+  /** Writes a file of these lines; returns its name. */
   write(name: string, ...lines: readonly string[]): Promise<string>;
-  /** What an endpoint below /v1 answers. */
+  /** The answer of an endpoint below /v1. */
   get(path: string): Promise<unknown>;
 }
 

@@ -1,4 +1,5 @@
-// A dataset of CORE under an input's id is what the table of inputs says, where its owner says nothing.
+// A dataset of CORE with an input's id has the definition of the table of inputs, unless its owner sets
+// another one.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, beforeEach, test } from 'vitest';
 import { read, send } from '../../base/client.ts';
@@ -24,7 +25,7 @@ interface Shown {
   readonly schema: { readonly properties: Readonly<Record<string, object>> };
 }
 
-async function shown(place: string): Promise<Shown> {
+async function readDataset(place: string): Promise<Shown> {
   return JSON.parse((await send(server, 'GET', `/datasets/${place}`)).text) as Shown;
 }
 
@@ -36,11 +37,11 @@ async function load(place: string, body: string, query = ''): Promise<readonly [
 
 const PRICES = 'symbol,date,close,volume,note\nmsft,20260130,412,5,1\n Brk.B ,20260130,500.5,6,x\n';
 
-test('a load without a mapping makes the input: index, weight, title and types', async () => {
+test('a load without a mapping creates the input: index, weight, title and types', async () => {
   const [status, text] = await load('CORE/historical_prices', PRICES);
   assert.equal(status, 200, text);
   assert.match(text, /unique index: key symbol, date date, as its id declares/);
-  const { columnMapping, schema, title, weight } = await shown('CORE/HISTORICAL_PRICES');
+  const { columnMapping, schema, title, weight } = await readDataset('CORE/HISTORICAL_PRICES');
   assert.deepEqual(columnMapping, { key: 'symbol', date: 'date' });
   assert.equal(weight, 10);
   assert.match(title, /^Daily bars/);
@@ -65,22 +66,22 @@ test('a load without a mapping makes the input: index, weight, title and types',
 test('in another workspace an id is only a name', async () => {
   const [status, text] = await load('WS/HISTORICAL_PRICES', PRICES);
   assert.equal(status, 200, text);
-  const { title, weight } = await shown('WS/HISTORICAL_PRICES');
+  const { title, weight } = await readDataset('WS/HISTORICAL_PRICES');
   assert.deepEqual([title, weight], ['', 1]);
   assert.match(await read(server, '/data/WS/HISTORICAL_PRICES?limit=9&filter=symbol'), /"msft"/);
 });
 
-test('what an owner says holds', async () => {
-  const said = await load(
+test('settings of an owner have priority', async () => {
+  const answer = await load(
     'CORE/DIVIDENDS',
     'symbol,exDate,amount\nA,2026-01-02,1\n',
     '&key=symbol',
   );
-  assert.equal(said[0], 200, said[1]);
-  assert.deepEqual((await shown('CORE/DIVIDENDS')).columnMapping, { key: 'symbol' });
+  assert.equal(answer[0], 200, answer[1]);
+  assert.deepEqual((await readDataset('CORE/DIVIDENDS')).columnMapping, { key: 'symbol' });
   const numbered = await load('CORE/SPLITS', 'symbol,v\nA,1\nA,1\n', '&uniqueIndex=false');
   assert.equal(numbered[0], 200, numbered[1]);
-  assert.equal((await shown('CORE/SPLITS')).uniqueIndex, false);
+  assert.equal((await readDataset('CORE/SPLITS')).uniqueIndex, false);
   const dataset = {
     datasetId: 'COMPANY',
     title: 'Mine',
@@ -94,26 +95,26 @@ test('what an owner says holds', async () => {
     columnMapping: { key: 'name' },
   };
   assert.equal((await send(server, 'POST', '/datasets/CORE', { dataset })).status, 200);
-  const { columnMapping, title, weight } = await shown('CORE/COMPANY');
+  const { columnMapping, title, weight } = await readDataset('CORE/COMPANY');
   assert.deepEqual([columnMapping, title, weight], [{ key: 'name' }, 'Mine', 3]);
 });
 
-test('a file without a column of the index is refused by its name, and makes nothing', async () => {
+test('a file without a column of the index is refused by its name, and creates nothing', async () => {
   const [status, text] = await load('CORE/DIVIDENDS', 'symbol,exDate,amount\nA,2026-01-02,1\n');
   assert.equal(status, 400, text);
   assert.match(text, /should have required property 'refid'/);
   assert.equal((await send(server, 'GET', '/datasets/CORE/DIVIDENDS')).status, 404);
 });
 
-test('what does not fit a declared type is rejected; a type that was guessed is widened', async () => {
+test('values that do not fit a declared type are rejected; a guessed type is widened', async () => {
   const lines = Array.from({ length: 30 }, (_, at) => `S${at},2026-01-30,${at},${at}`);
-  // The line that is refused for its close is the one that widens the other property.
+  // The line that is rejected for its close also widens the other property.
   const body = `${['symbol,date,close,other', ...lines, 'BAD,2026-01-30,so so,text'].join('\n')}\n`;
   const [status, text] = await load('CORE/HISTORICAL_PRICES', body);
   assert.equal(status, 200, text);
   const { recordsIngested, recordsInvalid } = await job(text);
   assert.deepEqual([recordsIngested, recordsInvalid], [30, 1]);
-  const { properties } = (await shown('CORE/HISTORICAL_PRICES')).schema;
+  const { properties } = (await readDataset('CORE/HISTORICAL_PRICES')).schema;
   assert.deepEqual(
     [properties['close'], properties['other']],
     [{ type: 'number' }, { type: 'string' }],
@@ -136,7 +137,7 @@ test("people's dates and numbers are read into declared types", async () => {
   );
 });
 
-test('pushed records make an input too, and their symbols are kept as those of loads', async () => {
+test('pushed records create an input too, and their symbols are stored as those of loads', async () => {
   const push = async (symbol: string, exDate: string): Promise<void> => {
     const record = { symbol, exDate, fromFactor: 1, toFactor: 4 };
     const { status, text } = await send(server, 'POST', '/record/CORE/SPLITS', record);
@@ -145,7 +146,7 @@ test('pushed records make an input too, and their symbols are kept as those of l
   await push('aapl', '2020-08-31');
   await push(' Nvda', '2021-07-20');
   await push('nvdä', '2021-07-20');
-  const { columnMapping, weight } = await shown('CORE/SPLITS');
+  const { columnMapping, weight } = await readDataset('CORE/SPLITS');
   assert.deepEqual([columnMapping, weight], [{ key: 'symbol', date: 'exDate' }, 10]);
   const rows = await read(server, '/data/CORE/SPLITS?limit=9&format=csv&filter=symbol,exDate');
   assert.deepEqual(rows.trim().split('\n').slice(1).sort(), [
@@ -155,12 +156,12 @@ test('pushed records make an input too, and their symbols are kept as those of l
   ]);
 });
 
-test('a dataset made by its schema takes index and weight of the input', async () => {
+test('a dataset created with a schema takes index and weight of the input', async () => {
   const { status, text } = await send(server, 'POST', '/datasets/CORE/VENUES', {
     dataset: { schema: { properties: { mic: { type: 'string' }, name: { type: 'string' } } } },
   });
   assert.equal(status, 200, text);
-  const { columnMapping, title, uniqueIndex, weight } = await shown('CORE/VENUES');
+  const { columnMapping, title, uniqueIndex, weight } = await readDataset('CORE/VENUES');
   assert.deepEqual(columnMapping, { key: 'mic' });
   assert.deepEqual([title, uniqueIndex, weight], ['Venues', undefined, 1]);
   const lacking = await send(server, 'POST', '/datasets/CORE/COMPANY', {

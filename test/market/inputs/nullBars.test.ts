@@ -1,4 +1,4 @@
-// A bar without a price is no bar: changes, quotes and key figures pass over it.
+// A bar without a price is ignored: changes, quotes and key figures skip it.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { adjustBars } from '../../../market/derive/adjust.ts';
@@ -16,7 +16,7 @@ const OPTIONS = {
   order: 'asc',
 } as const;
 
-test('the change of a bar is against the last close that there is', async () => {
+test('the change of a bar is computed from the last existing close', async () => {
   await using core = await coreFolder();
   await core.loaded(caseFile('null-bar.csv'), '--as', 'HISTORICAL_PRICES', '--symbol', 'NULLS');
   const filter = 'filter=date,close,change,changePercent';
@@ -36,7 +36,7 @@ test('the change of a bar is against the last close that there is', async () => 
   assert.equal(stored.length, 3);
 });
 
-test('a bar with a part of its prices is shown, and no change is computed from it', () => {
+test('a bar with some of its prices is shown, and no change is computed from it', () => {
   const rows = [
     { date: '2024-01-02', close: 10 },
     { date: '2024-01-03', open: 11, close: null },
@@ -61,7 +61,7 @@ test('a bar with a part of its prices is shown, and no change is computed from i
   );
 });
 
-test('a dividend after a bar without a price is taken out by the close before it', () => {
+test('a dividend after a bar without a price is adjusted by the close before it', () => {
   const rows = [
     { date: '2024-01-02', close: 10 },
     { date: '2024-01-03', close: null },

@@ -1,11 +1,11 @@
-// What `core load` would store, as its dry run reports it, is what is read back after the load: of generated
-// files as vendors write them, whatever file came first.
+// The preview of `core load` equals the records that are read back after the load: for generated files in
+// the formats of vendors, in any order of files.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import fc from 'fast-check';
 import { coreFolder, type CoreFolder } from './coreFolder.ts';
 
-/** Files of one run; each is loaded twice, once to look. */
+/** Files of one run; each is loaded twice, first as a preview. */
 const RUNS = 12;
 
 interface GeneratedFile {
@@ -15,7 +15,7 @@ interface GeneratedFile {
   readonly adjusted: boolean;
 }
 
-/** Headers of vendors, and what a cell below each is. */
+/** Headers of vendors. */
 const HEADERS: readonly (readonly string[])[] = [
   ['Date', 'Open', 'High', 'Low', 'Close', 'Adj Close', 'Volume'],
   ['date', 'close', 'note', 'isSplitAdjusted'],
@@ -60,14 +60,14 @@ const linesOf = ({ delimiter, header, rows }: GeneratedFile): readonly string[] 
 const withoutNulls = (row: object): object =>
   Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null));
 
-/** Loads one file; its preview and what is stored are compared. */
+/** Loads one file, and compares its preview with the stored records. */
 async function checkFile(core: CoreFolder, file: GeneratedFile, symbol: string): Promise<void> {
   const name = await core.write(`${symbol}.csv`, ...linesOf(file));
   const adjusted = file.adjusted && !file.header.includes('isSplitAdjusted') ? ['--adjusted'] : [];
   const args = [name, '--as', 'HISTORICAL_PRICES', '--symbol', symbol, ...adjusted];
   const ran = await core.loaded(...args, '--json');
-  const [shown = '{}'] = ran.stdout.split('\n');
-  const { sample } = JSON.parse(shown) as { readonly sample: readonly object[] };
+  const [preview = '{}'] = ran.stdout.split('\n');
+  const { sample } = JSON.parse(preview) as { readonly sample: readonly object[] };
   assert.equal(sample.length, file.rows.length, ran.stdout);
   const path = `/data/CORE/HISTORICAL_PRICES/${symbol}?last=20&sort=asc`;
   const stored = (await core.get(path)) as readonly object[];
@@ -82,7 +82,7 @@ async function checkFile(core: CoreFolder, file: GeneratedFile, symbol: string):
   assert.ok(stored.every((row) => Reflect.get(row, 'isSplitAdjusted') === true));
 }
 
-test('what a preview shows is what is read back', { timeout: 180_000 }, async () => {
+test('a preview equals the records that are read back', { timeout: 180_000 }, async () => {
   await using core = await coreFolder();
   let count = 0;
   await fc.assert(

@@ -51,7 +51,7 @@ test('pairs and ratios are shares after and shares before', () => {
   );
 });
 
-test('every small split is found again in its ratio with six decimals', () => {
+test('every small split is recovered from its ratio with six decimals', () => {
   for (let from = 1; from <= 40; from += 1) {
     for (let to = 1; to <= 40; to += 1) {
       const split = parseSplit((to / from).toFixed(6));
@@ -61,7 +61,7 @@ test('every small split is found again in its ratio with six decimals', () => {
   }
 });
 
-test('what is no split is none', () => {
+test('texts that are not splits are ignored', () => {
   for (const text of ['', 'x', '0:1', '1:0', '-2', '2 for', '1e3']) {
     assert.equal(parseSplit(text), undefined, text);
   }

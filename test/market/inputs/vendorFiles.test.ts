@@ -1,4 +1,4 @@
-// Files as vendors write them become inputs of the market, without a word of mapping.
+// Files of vendors become inputs of the market without a declared mapping.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
 import { recogniseVendor, VENDORS } from '../../../market/files/vendors.ts';
@@ -28,7 +28,7 @@ test('one column of times gives the day and the minute', async () => {
   ];
   assert.deepEqual(await rowsOf(path('INT'), 'date', 'minute', 'close'), expected);
   const files: Readonly<Record<string, readonly string[]>> = {
-    // yfinance: an offset names the instant, on both sides of the change of clocks.
+    // yfinance: an offset defines the instant, on both sides of the clock change.
     YF: [
       'Datetime,Open,High,Low,Close,Volume',
       '2024-03-08 15:59:00-05:00,170.10,170.30,170.00,170.20,1000',
@@ -53,8 +53,8 @@ test('one column of times gives the day and the minute', async () => {
     await core.loaded(file, ...as, '--date-order', 'MDY');
     assert.deepEqual(await rowsOf(path(symbol), 'date', 'minute', 'close'), expected, symbol);
   }
-  const said = await core.write('odd.csv', 'When,close', '2024-03-08 15:59,170.2');
-  await core.loaded(said, ...as, '--symbol', 'ODD', '--map', 'When=date+minute');
+  const oddFile = await core.write('odd.csv', 'When,close', '2024-03-08 15:59,170.2');
+  await core.loaded(oddFile, ...as, '--symbol', 'ODD', '--map', 'When=date+minute');
   assert.deepEqual(await rowsOf(path('ODD'), 'date', 'minute'), [['2024-03-08', '15:59']]);
   const days = await core.write('days.csv', 'date,close', '2024-03-08,170.2');
   const refused = await core.load([days, ...as, '--symbol', 'DAY', '--yes']);
@@ -97,7 +97,7 @@ const YFINANCE = [
   '2024-06-11,121.77,122.87,118.74,120.91,222551200,0.01,0.0',
 ];
 
-test('dividends and splits of a daily file are named, and loaded where that is declared', async () => {
+test('dividends and splits of a daily file are reported, and loaded if declared', async () => {
   const file = await core.write('ACT.csv', ...YFINANCE);
   const ran = await core.loaded(file, ...PRICES, '--vendor', 'yahoo');
   for (const [column, input] of [
@@ -110,7 +110,7 @@ test('dividends and splits of a daily file are named, and loaded where that is d
   assert.match(ran.stdout, /│ isSplitAdjusted +│ true in each record/);
   await core.loaded('ACT.csv', '--as', 'DIVIDENDS');
   await core.loaded('ACT.csv', '--as', 'SPLITS');
-  const found = async (symbol: string): Promise<readonly unknown[]> => [
+  const readActions = async (symbol: string): Promise<readonly unknown[]> => [
     await rowsOf(`/data/CORE/DIVIDENDS/${symbol}?last=9`, 'exDate', 'amount'),
     await rowsOf(`/data/CORE/SPLITS/${symbol}?last=9`, 'exDate', 'fromFactor', 'toFactor'),
     await rowsOf(`/stock/${symbol}/chart/max?sort=asc`, 'close', 'volume'),
@@ -124,7 +124,7 @@ test('dividends and splits of a daily file are named, and loaded where that is d
       [120.91, 222551200],
     ],
   ];
-  assert.deepEqual(await found('ACT'), expected);
+  assert.deepEqual(await readActions('ACT'), expected);
   const tiingo = await core.write(
     'TII.csv',
     'date,close,high,low,open,volume,adjClose,adjHigh,adjLow,adjOpen,adjVolume,divCash,splitFactor',
@@ -134,7 +134,7 @@ test('dividends and splits of a daily file are named, and loaded where that is d
   );
   const both = await core.loaded(tiingo, ...PRICES, '--with-actions');
   assert.match(both.stdout, /SPLITS: 1 records received, 1 stored/);
-  assert.deepEqual(await found('TII'), expected);
+  assert.deepEqual(await readActions('TII'), expected);
 });
 
 test('symbols lose the suffix of a declared vendor only', async () => {
@@ -143,8 +143,8 @@ test('symbols lose the suffix of a declared vendor only', async () => {
   const noted = await core.loaded(file, ...PRICES);
   assert.match(noted.stdout, /note: the columns are those of Stooq; with vendor=stooq .*\.US/);
   await core.loaded(file, ...PRICES, '--vendor', 'stooq');
-  const shown = ['symbol', 'close', 'isSplitAdjusted'];
-  assert.deepEqual(await rowsOf('/data/CORE/HISTORICAL_PRICES/SFX?last=1', ...shown), [
+  const names = ['symbol', 'close', 'isSplitAdjusted'];
+  assert.deepEqual(await rowsOf('/data/CORE/HISTORICAL_PRICES/SFX?last=1', ...names), [
     ['SFX', 1.5, true],
   ]);
 });

@@ -1,4 +1,4 @@
-// An input of the market has all its documented properties from the first load on, and keeps others.
+// An input of the market has all its documented properties from the first load on, and keeps additional ones.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
 import { inputOf } from '../../../market/inputs/inputs.ts';
@@ -44,12 +44,12 @@ test('the first load of an input creates all of its properties', async () => {
   const rows = (await core.get('/data/CORE/DIVIDENDS/DIVX?last=3')) as readonly object[];
   const documented = inputOf('DIVIDENDS')?.properties.map(({ name }) => name) ?? [];
   for (const name of documented) assert.ok(name in (rows[0] ?? {}), name);
-  const found = rows.map((row) => {
+  const dividends = rows.map((row) => {
     const { Note, Note2, amount, paymentDate, refid } = row as Readonly<Record<string, unknown>>;
     return { Note, Note2, amount, paymentDate, refid };
   });
   assert.deepEqual(
-    found.toSorted((one, other) => (String(one.refid) < String(other.refid) ? -1 : 1)),
+    dividends.toSorted((one, other) => (String(one.refid) < String(other.refid) ? -1 : 1)),
     [
       { Note: null, Note2: null, amount: 0.24, paymentDate: null, refid: '1' },
       { Note: 5, Note2: 'x', amount: 0.25, paymentDate: '2024-05-16', refid: '77' },
@@ -58,7 +58,7 @@ test('the first load of an input creates all of its properties', async () => {
   );
 });
 
-test('an extra column whose values change their kind rejects no record', async () => {
+test('an additional column whose values change their type rejects no record', async () => {
   const as = ['--as', 'SPLITS'];
   const header = 'symbol,exDate,fromFactor,toFactor,code';
   await core.loaded(await core.write('a.csv', header, 'EXT,2020-01-02,1,2,7'), ...as);
@@ -79,7 +79,7 @@ test('an extra column whose values change their kind rejects no record', async (
   );
 });
 
-test('documented names are read in any case, and a push may bring a new member', async () => {
+test('documented names are matched in any case, and a push may add a new member', async () => {
   const push = (path: string, value: object): ReturnType<typeof send> =>
     send(core.server, 'POST', path, value);
   const first = await push('/data/CORE/TRADES?wait=true', [

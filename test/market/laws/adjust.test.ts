@@ -1,4 +1,4 @@
-// Splits and dividends taken out of prices: known ones of a real company, and those that files have oddly.
+// Prices adjusted for splits and dividends: known actions of a real company, and odd ones of files.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { adjustBars } from '../../../market/derive/adjust.ts';
@@ -14,8 +14,8 @@ const SPLITS = [
 
 const TODAY = '2024-03-01';
 
-/** Closes as they were traded, and as every chart shows them since. */
-const KNOWN: readonly (readonly [date: string, traded: number, shown: number])[] = [
+/** Closes as traded, and adjusted for all splits since. */
+const KNOWN: readonly (readonly [date: string, traded: number, adjusted: number])[] = [
   ['1980-12-12', 28.75, 0.128348],
   ['2005-02-25', 88.99, 1.589107],
   ['2014-06-06', 645.57, 23.056071],
@@ -36,7 +36,7 @@ test('a known history of five splits', () => {
   );
 });
 
-test('a dividend takes from all prices before it what it takes from the last close', () => {
+test('a dividend reduces all prices before it in the same ratio as the last close', () => {
   const rows = [
     { date: '2023-11-08', close: 182.89 },
     { date: '2023-11-09', close: 182.41 },
@@ -54,7 +54,7 @@ test('a dividend takes from all prices before it what it takes from the last clo
   );
 });
 
-test('a split and two dividends of one day', () => {
+test('a split and two dividends of one day are combined', () => {
   const rows = [
     { date: '2024-01-02', close: 100 },
     { date: '2024-01-03', close: 50 },
@@ -69,14 +69,14 @@ test('a split and two dividends of one day', () => {
   assert.equal(first.full.close, 45);
 });
 
-test('what is declared for later changes nothing yet', () => {
+test('a future action changes nothing yet', () => {
   const rows = [{ date: '2024-02-29', close: 100 }];
   const splits = [{ exDate: '2024-03-04', fromFactor: 1, toFactor: 2 }];
   const [bar] = adjustBars(rows, { splits, dividends: [] }, TODAY);
   assert.equal(bar?.split.close, 100);
 });
 
-test('prices that a file has adjusted stay as they are, and tell what was traded', () => {
+test('prices that a file has adjusted stay unchanged, and give the traded prices', () => {
   const rows = [
     { date: '2020-08-28', close: 124.8075, volume: 400, isSplitAdjusted: true },
     { date: '2020-08-31', close: 129.04, volume: 100, isSplitAdjusted: true },
@@ -88,13 +88,13 @@ test('prices that a file has adjusted stay as they are, and tell what was traded
   assert.equal(bar.raw.volume, 100);
 });
 
-test('what a record carries is served as it stands', () => {
+test('adjusted prices of a record are served unchanged', () => {
   const rows = [{ date: '2020-08-28', close: 124.81, uClose: 499.23, fClose: 122.5 }];
   const [bar] = adjustBars(rows, { splits: SPLITS, dividends: [] }, TODAY);
   assert.deepEqual([bar?.split.close, bar?.raw.close, bar?.full.close], [124.81, 499.23, 122.5]);
 });
 
-test('a dividend as large as the price, a ratio of nothing and a day that is none change nothing', () => {
+test('a dividend as large as the price, a zero ratio and an invalid day change nothing', () => {
   const rows = [
     { date: '2024-01-02', close: 10 },
     { date: '2024-01-03', close: 11 },

@@ -1,4 +1,4 @@
-// Law: adjusted x factor = traded, at every date, with factors found the slow way: each action by itself.
+// Law: adjusted x factor = traded, at every date, with factors computed the slow way: each action separately.
 import { adjustBars } from '../../../market/derive/adjust.ts';
 import { dayIn, numberIn, type Row } from '../../../market/derive/values.ts';
 import { type Report, seeded } from '../../soak/crash/rounds/seeded.ts';
@@ -20,17 +20,17 @@ export function adjustLaw({ count, seed }: LawOptions): Report {
       compared += 1;
       const [split, full] = factorsAt(history, bar.date);
       const traded = numberIn(history.rows[place], 'close') ?? Number.NaN;
-      const wanted = [traded, traded * split, traded * split * full];
+      const expected = [traded, traded * split, traded * split * full];
       const got = [bar.raw.close, bar.split.close, bar.full.close];
-      const isOff = got.some((value, i) => Math.abs((value ?? NaN) - (wanted[i] ?? NaN)) > 2e-6);
+      const isOff = got.some((value, i) => Math.abs((value ?? NaN) - (expected[i] ?? NaN)) > 2e-6);
       if (isOff)
-        failures.push(`history ${at} on ${bar.date}: ${got.join(' ')}, not ${wanted.join(' ')}`);
+        failures.push(`history ${at} on ${bar.date}: ${got.join(' ')}, not ${expected.join(' ')}`);
     }
   }
   return { seed, count, failures: failures.slice(0, 10), notes: [`${compared} bars compared`] };
 }
 
-/** What a price of a day is multiplied by for splits, and for dividends besides. */
+/** The factors of a day's price: for splits, and additionally for dividends. */
 function factorsAt({ dividends, rows, splits, today }: History, date: string): [number, number] {
   const later = (row: Row): boolean => dayIn(row, 'exDate') > date && dayIn(row, 'exDate') <= today;
   const ratio = (row: Row): number => Number(row['fromFactor']) / Number(row['toFactor']);

@@ -1,5 +1,5 @@
-// Law: nothing shows before its delay has passed, to the millisecond. Two feeds that are the same up to an
-// instant, and differ after it, answer the same to whoever may see no more.
+// Law: no data are shown before their delay has passed, to the millisecond. Two feeds that are equal up to an
+// instant, and differ after it, give equal answers to a caller who may see no more.
 import { isDeepStrictEqual } from 'node:util';
 import type { Row } from '../../../market/derive/values.ts';
 import type { TypeRequest, Need } from '../../../market/types/typeRequest.ts';
@@ -15,14 +15,14 @@ const TODAY = '2024-02-29';
 const OPEN_MS = Date.parse('2024-02-29T14:30:00Z');
 const DELAY_MS = 15 * 60_000;
 
-/** Of indicators one that is the price itself, of the minutes of the day. */
+/** For indicators: the price itself, over the minutes of the day. */
 const optionsFor = ({ part }: MarketType): TypeRequest['options'] =>
   part === 'indicator' ? { range: '1d', indicator: 'sma', input1: 1 } : {};
 
 export function delayLaw({ count, seed }: LawOptions): Report {
   const random = seeded(seed);
   const failures: string[] = [];
-  let told = 0;
+  let differenceCount = 0;
   for (let at = 0; at < count; at += 1) {
     const nowMs = OPEN_MS + random.between(0, 7 * 3_600_000);
     const untilMs = nowMs - DELAY_MS;
@@ -37,20 +37,20 @@ export function delayLaw({ count, seed }: LawOptions): Report {
       };
       const answer = (feed: Feed): unknown => type.answer(ask, (need) => recordsOf(feed, need));
       if (!isDeepStrictEqual(answer(one), answer(other))) {
-        failures.push(`feed ${at}: ${type.name} tells what is not ${DELAY_MS} ms old yet`);
+        failures.push(`feed ${at}: ${type.name} shows data younger than ${DELAY_MS} ms`);
       }
-      // Whoever sees everything is told the difference by some type: else the law would be empty.
+      // A caller who sees everything gets the difference from some type: else the law would be empty.
       const now = { ...ask, untilMs: nowMs };
       const seen = (feed: Feed): unknown => type.answer(now, (need) => recordsOf(feed, need));
-      if (!isDeepStrictEqual(seen(one), seen(other))) told += 1;
+      if (!isDeepStrictEqual(seen(one), seen(other))) differenceCount += 1;
     }
   }
-  if (count > 5 && told === 0) failures.push('no type told the difference to anyone');
+  if (count > 5 && differenceCount === 0) failures.push('no type returned the difference');
   return {
     seed,
     count,
     failures: failures.slice(0, 10),
-    notes: [`${told} answers differ when seen`],
+    notes: [`${differenceCount} answers differ when seen`],
   };
 }
 
@@ -102,7 +102,7 @@ function ticks(
   return { trades, quotes, minutes: random.between(1, 2 ** 30) };
 }
 
-/** Bars of every minute that is over by now; those that are not over for the caller differ. */
+/** Bars of every minute that is over by now; those that are not yet visible for the caller differ. */
 function minutesOf(untilMs: number, nowMs: number, seed: number, random: Seeded): readonly Row[] {
   const same = seeded(seed);
   const rows: Row[] = [];

@@ -1,5 +1,5 @@
-// Law: key figures are those of a naive oracle over the same bars: 52 weeks, averages, windows, beta; and a
-// quote's change is its latest price less its previous close.
+// Law: key figures equal those of a naive oracle over the same bars: 52 weeks, averages, windows, beta; and a
+// quote's change is its latest price minus its previous close.
 import assert from 'node:assert/strict';
 import { adjustBars, type Bar } from '../../../market/derive/adjust.ts';
 import { buildQuote, selectQuoteParts } from '../../../market/derive/quote.ts';
@@ -26,16 +26,17 @@ export function figuresLaw({ count, seed }: LawOptions): Report {
       ...row,
       close: other.rows[place % other.rows.length]?.['close'] ?? 1,
     }));
-    const found = figuresOf(own, benchmark, random);
-    if (found === undefined) continue;
-    for (const [name, wanted] of Object.entries(expected(own, benchmark))) {
-      const got = found[name];
+    const figures = figuresOf(own, benchmark, random);
+    if (figures === undefined) continue;
+    for (const [name, oracleValue] of Object.entries(expected(own, benchmark))) {
+      const got = figures[name];
       const isSame =
-        got === wanted ||
+        got === oracleValue ||
         (typeof got === 'number' &&
-          typeof wanted === 'number' &&
-          Math.abs(got - wanted) <= 1e-5 * Math.max(1, Math.abs(wanted)));
-      if (!isSame) failures.push(`history ${at}: ${name} is ${String(got)}, not ${String(wanted)}`);
+          typeof oracleValue === 'number' &&
+          Math.abs(got - oracleValue) <= 1e-5 * Math.max(1, Math.abs(oracleValue)));
+      if (!isSame)
+        failures.push(`history ${at}: ${name} is ${String(got)}, not ${String(oracleValue)}`);
     }
   }
   return { seed, count, failures: failures.slice(0, 10), notes: [] };
@@ -43,13 +44,13 @@ export function figuresLaw({ count, seed }: LawOptions): Report {
 
 function figuresOf(own: History, benchmark: readonly Row[], random: Seeded): Row | undefined {
   const { rows, today } = own;
-  // Well after the close of today.
+  // Well after today's close.
   const nowMs = Date.parse(`${today}T23:00:00Z`);
   const anchors = [
     ...rows.slice(0, 1),
     ...anchorDays(today).flatMap((day) => {
-      const found = rows.findLast((row) => String(row['date']) <= day);
-      return found === undefined ? [] : [found];
+      const anchor = rows.findLast((row) => String(row['date']) <= day);
+      return anchor === undefined ? [] : [anchor];
     }),
   ];
   const inputs = {
@@ -68,14 +69,14 @@ function figuresOf(own: History, benchmark: readonly Row[], random: Seeded): Row
   const moment = { nowMs, untilMs: nowMs, today };
   const stats = computeStats(inputs, moment);
   const quote = buildQuote('X', inputs, moment);
-  // A quote of which not all is made has what was wanted of it.
+  // A partial quote has the requested members.
   const some = Object.keys(quote ?? {}).filter(() => random.chance(0.05));
   const partly = buildQuote('X', inputs, moment, selectQuoteParts(new Set(some)));
   for (const name of some) assert.equal(partly?.[name], quote?.[name], name);
   return stats === undefined || quote === undefined ? undefined : { ...quote, ...stats };
 }
 
-/** Over all bars, whatever a server reads of them. */
+/** Computed over all bars, even those that a server does not read. */
 function expected(own: History, benchmark: readonly Row[]): Row {
   const { rows, today } = own;
   const bars = adjustBars(rows, own, today);

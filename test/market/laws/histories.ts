@@ -37,7 +37,7 @@ export function historyOf(random: Seeded): History {
     return { exDate: dayOf(), fromFactor, toFactor };
   });
   const dividends = Array.from({ length: random.between(0, 12) }, () => ({
-    // Some on the day of a split.
+    // Some dividends are on the day of a split.
     exDate: random.chance(0.2) ? (splits[0]?.exDate ?? dayOf()) : dayOf(),
     amount: random.between(1, 100) / 100,
   }));

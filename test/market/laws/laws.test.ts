@@ -10,9 +10,9 @@ import { indicatorsLaw } from '../indicators/indicatorsLaw.ts';
 
 const LAWS: readonly (readonly [string, (order: { seed: number; count: number }) => Report])[] = [
   ['adjusted x factor = traded at every date', adjustLaw],
-  ['key figures are those of a naive oracle', figuresLaw],
-  ['indicators are what their definitions say', indicatorsLaw],
-  ['nothing shows before its delay has passed', delayLaw],
+  ['key figures equal those of a naive oracle', figuresLaw],
+  ['indicators match their definitions', indicatorsLaw],
+  ['no data are shown before their delay has passed', delayLaw],
 ];
 
 for (const [name, law] of LAWS) {

@@ -1,5 +1,5 @@
-// Law: whatever rows there are, and whatever they lack, an answer has the shape that documents tell of its
-// form, with all of its attributes and no others.
+// Law: with any rows, and with any missing values, an answer has the documented shape of its variant, with
+// all of its attributes and no others.
 import { Compile } from 'typebox/schema';
 import type { Row } from '../../../market/derive/values.ts';
 import type { Input, InputProperty } from '../../../market/inputs/inputRow.ts';
@@ -40,13 +40,13 @@ export function shapesLaw({ count, seed, shapes }: LawOptions): Report {
     for (const { check, form, type } of forms) {
       if (form.during !== undefined && (form.during === 'open') !== isOpenAt(nowMs, today))
         continue;
-      const options = { ...optionsOf(type, form, random), ...askedNow(form, today) };
+      const options = { ...optionsOf(type, form, random), ...variantOptions(form, today) };
       const ask: TypeRequest = { symbol: SYMBOL, nowMs, untilMs, today, options };
       const value = type.answer(ask, ({ input }) => feed.get(input) ?? []);
       if (value === undefined) continue;
       answered += 1;
-      const shown = JSON.parse(JSON.stringify(type.selectPart?.(ask, value) ?? value)) as unknown;
-      const fault = check(shown);
+      const answer = JSON.parse(JSON.stringify(type.selectPart?.(ask, value) ?? value)) as unknown;
+      const fault = check(answer);
       if (fault !== undefined) failures.push(`feed ${at}: ${type.name} as ${form.name}: ${fault}`);
     }
   }
@@ -54,7 +54,7 @@ export function shapesLaw({ count, seed, shapes }: LawOptions): Report {
   return { seed, count, failures: failures.slice(0, 10), notes: [`${answered} answers`] };
 }
 
-/** What is wrong with a value; undefined for nothing. */
+/** Returns a check that reports the fault of a value; undefined if it is valid. */
 function checkOf(shape: Shape): (value: unknown) => string | undefined {
   const validator = Compile(closed(shape));
   return (value) => {
@@ -65,12 +65,14 @@ function checkOf(shape: Shape): (value: unknown) => string | undefined {
 }
 
 function closed({ $id: _, ...shape }: Shape): object {
-  const made = withMembers(shape, closed);
-  return made.properties === undefined ? made : { ...made, additionalProperties: false };
+  const closedShape = withMembers(shape, closed);
+  return closedShape.properties === undefined
+    ? closedShape
+    : { ...closedShape, additionalProperties: false };
 }
 
-/** The day of a form that is of one. */
-const askedNow = ({ parameters }: VariantShape, today: string): Options => ({
+/** The options of a variant, with the day where it has one. */
+const variantOptions = ({ parameters }: VariantShape, today: string): Options => ({
   ...parameters,
   ...(parameters.exactDate === undefined ? {} : { exactDate: today }),
   ...(parameters.expiration === undefined
@@ -78,16 +80,18 @@ const askedNow = ({ parameters }: VariantShape, today: string): Options => ({
     : { expiration: today.slice(0, 7).replace('-', '') }),
 });
 
-/** Some of the others that a type takes. */
+/** The options of a variant, and random other options of its type. */
 function optionsOf({ options }: MarketType, { parameters }: VariantShape, random: Seeded): Options {
   const some = ['displayPercent', 'includeToday', 'chartSimplify', 'changeFromClose', 'oddLot'];
-  const taken = options.filter((name) => some.includes(name) && !Object.hasOwn(parameters, name));
-  return Object.fromEntries(taken.map((name) => [name, random.chance(0.3)]));
+  const optionNames = options.filter(
+    (name) => some.includes(name) && !Object.hasOwn(parameters, name),
+  );
+  return Object.fromEntries(optionNames.map((name) => [name, random.chance(0.3)]));
 }
 
 const ROWS_MOST = 40;
 
-/** Oldest first, each on a day or at a time of its own, with what it is about before and after now. */
+/** Rows in order of time, each on a day or at a time of its own, before and after now. */
 function rowsOf(input: Input, nowMs: number, random: Seeded): readonly Row[] {
   const many = random.pick([0, 1, 2, ROWS_MOST]);
   const lacking = random.pick([0, 0.1, 0.5, 1]);
@@ -105,7 +109,7 @@ function rowAt(input: Input, ms: number, lacking: number, random: Seeded): Row {
   return { ...exampleRowOfSymbol(input), ...Object.fromEntries(members) };
 }
 
-/** Its key is the symbol that is asked for. */
+/** The index members of the example row, whose key is the requested symbol. */
 function exampleRowOfSymbol(input: Input): Row {
   const example = exampleRow(input);
   const index: readonly unknown[] = Object.values(input.mapping);

@@ -1,4 +1,4 @@
-// One spelling of a symbol in all inputs: DuckDB's and ours are the same, and callers may use others.
+// One spelling of a symbol in all inputs: DuckDB and our code agree, and callers may use other spellings.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { normalizeSymbol } from '../../../store/lake/datasets/symbolSpelling.ts';
@@ -8,14 +8,14 @@ import { seedsOf } from '../../base/seeds.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
 import { symbolsLaw, symbolsStored } from './symbolsLaw.ts';
 
-/** As it came -> as it is kept. */
+/** Stored spelling -> received spellings. */
 const KEPT: Readonly<Record<string, readonly string[]>> = {
   MSFT: ['msft', ' MSFT ', 'MsFt'],
   'BRK.B': ['BRK.B', 'BRK B', 'BRK/B', 'BRK-B', 'brk-b', 'brk  b', ' brk.b'],
   'BAC-PL': ['BAC PRL', 'BAC PR L', 'BAC.PR.L', 'BAC/PRL', 'BAC-PRL', 'BAC$L', 'BACpL', 'bac-pl'],
   'BAC-PR': ['BAC PRR', 'BACpR', 'BAC-PR', 'BAC-PRR'],
   'EP-P': ['EP PR', 'EP.PR', 'EP$'],
-  // What may be something else stays.
+  // Ambiguous symbols stay unchanged.
   'BAC-L': ['BAC-L', 'bac-l'],
   'VOD.L': ['VOD.L'],
   'BTC-USD': ['btc-usd'],
@@ -27,9 +27,9 @@ const KEPT: Readonly<Record<string, readonly string[]>> = {
   'A.B': ['A B'],
 };
 
-test('a symbol is one text, in DuckDB as in pushes, and stays so if loaded again', async (context) => {
-  for (const [kept, texts] of Object.entries(KEPT)) {
-    const same = texts.map(() => kept);
+test('a symbol has one spelling, in DuckDB and in pushes, and keeps it if loaded again', async (context) => {
+  for (const [symbol, texts] of Object.entries(KEPT)) {
+    const same = texts.map(() => symbol);
     assert.deepEqual(texts.map(normalizeSymbol), same);
     assert.deepEqual(await symbolsStored(texts), same);
   }
@@ -46,7 +46,7 @@ async function load(server: TestServer, query: string, body: string): Promise<vo
   assert.equal(answer.status, 200, await answer.text());
 }
 
-test('however a symbol enters an input and is asked for, it is the same one', async () => {
+test('a symbol is the same one in every way of loading and requesting it', async () => {
   await using server = await startServer({ seams: { watch: false } });
   const constants = encodeURIComponent(JSON.stringify({ symbol: 'brk-b' }));
   await load(
@@ -63,8 +63,8 @@ test('however a symbol enters an input and is asked for, it is the same one', as
   await send(server, 'POST', '/record/CORE/HISTORICAL_PRICES', dash);
   const closes = [1, 2, 3, 4, 5].map((close) => ({ close }));
   for (const symbol of ['BRK.B', 'brk-b', 'BRK%20B', 'BRK%2FB']) {
-    const told = await read(server, `/stock/${symbol}/chart/max?filter=close`);
-    assert.deepEqual(JSON.parse(told), closes, symbol);
+    const chart = await read(server, `/stock/${symbol}/chart/max?filter=close`);
+    assert.deepEqual(JSON.parse(chart), closes, symbol);
   }
   assert.equal(await read(server, '/stock/BAC-L/price'), '7');
   assert.equal(await read(server, '/stock/BAC.PR.L/price'), '7');

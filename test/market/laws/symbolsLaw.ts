@@ -1,4 +1,4 @@
-// Law: DuckDB keeps a symbol as pushes do, and what is kept stays as it is when it is loaded again.
+// Law: DuckDB stores a symbol as pushes do, and a stored symbol stays unchanged when it is loaded again.
 import { DuckDBInstance } from '@duckdb/node-api';
 import { symbolExpression } from '../../../pipeline/values/symbols.ts';
 import { normalizeSymbol } from '../../../store/lake/datasets/symbolSpelling.ts';
@@ -35,7 +35,7 @@ export async function symbolsLaw({ count, seed }: LawOptions): Promise<Report> {
       { length: random.between(least, most) },
       () => signs[random.between(0, signs.length - 1)] ?? '',
     ).join('');
-  // Half of them are near to what is rewritten.
+  // Half of them are close to spellings that are rewritten.
   const texts = Array.from({ length: count }, () =>
     random.chance(0.5)
       ? from(SIGNS, 1, SIGNS_MAX)
@@ -43,19 +43,19 @@ export async function symbolsLaw({ count, seed }: LawOptions): Promise<Report> {
   );
   const stored = await symbolsStored(texts);
   const failures = texts.flatMap((text, at) => {
-    const kept = normalizeSymbol(text);
-    const told = `seed ${seed}: ${JSON.stringify(text)} is ${kept}`;
-    if (stored[at] !== kept) return [`${told}, in DuckDB ${String(stored[at])}`];
-    return normalizeSymbol(kept) === kept
+    const symbol = normalizeSymbol(text);
+    const message = `seed ${seed}: ${JSON.stringify(text)} is ${symbol}`;
+    if (stored[at] !== symbol) return [`${message}, in DuckDB ${String(stored[at])}`];
+    return normalizeSymbol(symbol) === symbol
       ? []
-      : [`${told}, and loaded again ${normalizeSymbol(kept)}`];
+      : [`${message}, and loaded again ${normalizeSymbol(symbol)}`];
   });
   const changed = texts.filter((text) => normalizeSymbol(text) !== text.trim().toUpperCase());
   const notes = [`${changed.length} of ${count} symbols spelled otherwise`];
   return { seed, count, failures: failures.slice(0, 10), notes };
 }
 
-/** As a load keeps them. */
+/** The symbols as a load stores them. */
 export async function symbolsStored(texts: readonly string[]): Promise<readonly unknown[]> {
   const instance = await DuckDBInstance.create();
   const connection = await instance.connect();

@@ -1,5 +1,5 @@
-// Statements of the facts that a company reported: quarters and years, what is told late or anew, and what no
-// company means.
+// Statements of the facts that a company reported: quarters and years, late and amended facts, and odd
+// values.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { STATEMENT_MEMBERS, type StatementId } from '../../../market/reports/concepts.ts';
@@ -9,9 +9,9 @@ import { inputOf } from '../../../market/inputs/inputs.ts';
 import type { XbrlFact } from '../../../store/lake/datasets/xbrlFacts.ts';
 import { companyFactsOf, GROWING, MILLION } from '../../pipeline/recipes/companyFacts.ts';
 
-type Told = Readonly<Record<string, string | number>>;
+type StatementRecord = Readonly<Record<string, string | number>>;
 
-/** Facts of a document, as a load reads them. */
+/** The facts of a document, as a load reads them. */
 function factsOf(document: ReturnType<typeof companyFactsOf>): readonly XbrlFact[] {
   return Object.entries(document['us-gaap'] ?? {}).flatMap(([concept, { units }]) =>
     Object.entries(units).flatMap(([unit, list]) =>
@@ -31,13 +31,17 @@ function factsOf(document: ReturnType<typeof companyFactsOf>): readonly XbrlFact
   );
 }
 
-const madeOf = (id: StatementId, facts: readonly XbrlFact[]): readonly Told[] =>
+const madeOf = (id: StatementId, facts: readonly XbrlFact[]): readonly StatementRecord[] =>
   statementReader(id).buildRecords(facts).records;
 
-const find = (records: readonly Told[], period: string, end: string): Told => {
-  const found = records.find((one) => one['period'] === period && one['fiscalDate'] === end);
-  assert.ok(found !== undefined, `${period} ${end}`);
-  return found;
+const find = (
+  records: readonly StatementRecord[],
+  period: string,
+  end: string,
+): StatementRecord => {
+  const record = records.find((one) => one['period'] === period && one['fiscalDate'] === end);
+  assert.ok(record !== undefined, `${period} ${end}`);
+  return record;
 };
 
 const FACTS = factsOf(companyFactsOf(GROWING));
@@ -63,14 +67,14 @@ test('quarters and years have days, forms and numbers of their filings', () => {
   assert.equal(find(records, 'annual', '2023-12-31')['fiscalQuarter'], 0);
 });
 
-test('the last quarter is its year less what was before, whatever concept a year has', () => {
+test('the last quarter is its year minus the earlier quarters, with any concepts of a year', () => {
   const records = madeOf('INCOME', FACTS);
   for (const [at, quarter] of GROWING.quarters.entries()) {
     const [year, ended] = [2021 + Math.floor(at / 4), ['03-31', '06-30', '09-30', '12-31'][at % 4]];
-    const told = find(records, 'quarterly', `${year}-${ended}`);
+    const record = find(records, 'quarterly', `${year}-${ended}`);
     const { cost, expenses, revenue, tax } = quarter;
     const operating = revenue - cost - expenses;
-    const wanted = {
+    const expected = {
       totalRevenue: revenue,
       grossProfit: revenue - cost,
       operatingIncome: operating,
@@ -82,13 +86,13 @@ test('the last quarter is its year less what was before, whatever concept a year
       ebit: operating,
       otherIncomeExpenseNet: 0,
     };
-    for (const [name, millions] of Object.entries(wanted)) {
-      assert.equal(told[name], millions * MILLION, `${year} ${ended} ${name}`);
+    for (const [name, millions] of Object.entries(expected)) {
+      assert.equal(record[name], millions * MILLION, `${year} ${ended} ${name}`);
     }
   }
 });
 
-test('sheets add up, and cash of a quarter is what the year has more than before', () => {
+test('sheets add up, and cash of a quarter is the change since the quarter before', () => {
   for (const sheet of madeOf('BALANCE_SHEET', FACTS)) {
     const [assets, liabilities, equity] = [
       'totalAssets',
@@ -96,7 +100,7 @@ test('sheets add up, and cash of a quarter is what the year has more than before
       'shareholderEquity',
     ].map((name) => Number(sheet[name]));
     assert.equal(assets, (liabilities ?? 0) + (equity ?? 0), String(sheet['fiscalDate']));
-    assert.equal(liabilities, 300 * MILLION, 'no filing tells it: assets less equity');
+    assert.equal(liabilities, 300 * MILLION, 'no filing has it: assets minus equity');
   }
   const cash = madeOf('CASH_FLOW', FACTS);
   const sheets = madeOf('BALANCE_SHEET', FACTS).filter((one) => one['period'] === 'quarterly');
@@ -117,8 +121,8 @@ const changed = (accession: string, concept: string, more: number): readonly Xbr
       : fact,
   );
 
-test('what a later filing tells anew is taken, and the day of the report stays', () => {
-  // The 10-K of 2022 tells 2021 again, otherwise.
+test('an amended fact of a later filing is used, and the day of the report stays', () => {
+  // The 10-K of 2022 reports 2021 again, with another value.
   const records = madeOf('INCOME', changed('0000320193-22-000007', 'NetIncomeLoss', 7 * MILLION));
   const before = find(madeOf('INCOME', FACTS), 'annual', '2021-12-31');
   const after = find(records, 'annual', '2021-12-31');
@@ -138,7 +142,7 @@ test('what a later filing tells anew is taken, and the day of the report stays',
   );
 });
 
-test('a part that is told alone later does not spoil a sheet that added up', () => {
+test('a part that is reported alone later does not spoil a sheet that added up', () => {
   const alone = FACTS.filter(
     ({ concept, end }) => concept === 'StockholdersEquity' && end === '2021-12-31',
   ).map((fact) => ({ ...fact, accession: 'Z', filed: '2024-06-01', value: fact.value - MILLION }));
@@ -149,7 +153,7 @@ test('a part that is told alone later does not spoil a sheet that added up', () 
   );
 });
 
-test('other units, forms and times make nothing, odd ones break nothing', () => {
+test('other units, forms and times make no record, odd ones break nothing', () => {
   const of = (change: Partial<XbrlFact>): number =>
     madeOf(
       'INCOME',

@@ -50,20 +50,20 @@ async function check(trade: TradeFile, dataset: string): Promise<void> {
   assert.ok(printed.length > 0, message);
   for (const [at, hint] of printed.entries()) {
     const name = `${dataset}_${at}`;
-    const wanted = hints.find((one) => one.hint === shownOf(hint));
+    const expectedHint = hints.find((one) => one.hint === shownOf(hint));
     const all = { ...query, ...hint.query };
-    // What a hint makes that the table does not name: at least it loads.
-    if (wanted === undefined) await loaded(server, name, bytes, all);
-    else await checkStored(wanted, bytes, name, all, []);
+    // The table does not list the result of this hint: the file must at least load.
+    if (expectedHint === undefined) await loaded(server, name, bytes, all);
+    else await checkStored(expectedHint, bytes, name, all, []);
     await checkCommand(file, name, hint);
   }
-  const shown = printed.map(shownOf);
-  for (const { hint } of hints) assert.ok(shown.includes(hint), `${hint}: ${message}`);
+  const printedNames = printed.map(shownOf);
+  for (const { hint } of hints) assert.ok(printedNames.includes(hint), `${hint}: ${message}`);
 }
 
 const shownOf = ({ query }: Hint): string => new URLSearchParams(query).toString();
 
-/** The options of a hint store what its parameters store. */
+/** The options of a hint store the same records as its parameters. */
 async function checkCommand(file: string, stored: string, { options }: Hint): Promise<void> {
   const path = FILES.find((one) => basename(one) === file) ?? '';
   const place = ['--dataset', `${stored}_CLI`, '--workspace', 'WS'];
@@ -86,18 +86,21 @@ async function checkStored(
   const answer = await load(server, dataset, bytes, query);
   const text = await answer.text();
   assert.equal(answer.status, 200, text);
-  const told = JSON.parse(text) as { readonly jobId: string; readonly notes: readonly string[] };
+  const response = JSON.parse(text) as {
+    readonly jobId: string;
+    readonly notes: readonly string[];
+  };
   const csv = await read(server, `/data/WS/${dataset}?limit=1000&format=csv`);
   const [header = '', ...records] = recordsOf(csv);
   assert.deepEqual([header, ...records.sort()], [rows[0], ...rows.slice(1).toSorted()]);
-  const found = await findRejects(server.tapedeck.services.database, told.jobId);
+  const storedRejects = await findRejects(server.tapedeck.services.database, response.jobId);
   assert.deepEqual(
-    found.map(({ error, line }) => `${line}: ${error.replace('validation failed: ', '')}`),
+    storedRejects.map(({ error, line }) => `${line}: ${error.replace('validation failed: ', '')}`),
     rejects,
   );
   for (const note of notes)
     assert.ok(
-      told.notes.some((one) => note.test(one)),
+      response.notes.some((one) => note.test(one)),
       `${note}: ${text}`,
     );
 }

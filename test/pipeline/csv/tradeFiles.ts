@@ -1,6 +1,6 @@
-// Files as vendors write them, and what each becomes: written before any of them was loaded.
+// Files as vendors write them, and the expected result of each: written before any of them was loaded.
 
-/** What is stored of a file. */
+/** The stored records of a file. */
 export interface Stored {
   /** Names of the properties, and the records as CSV, in any order. */
   readonly rows: readonly string[];
@@ -11,7 +11,7 @@ export interface Stored {
 export interface TradeFile extends Partial<Stored> {
   readonly file: string;
   readonly query?: Readonly<Record<string, string>>;
-  /** A part of the message that refuses the file; what each of its hints makes of it. */
+  /** A part of the message that refuses the file, and the result of each of its hints. */
   readonly refused?: RegExp;
   readonly hints?: readonly (Stored & { readonly hint: string })[];
   readonly notes?: readonly RegExp[];
@@ -27,7 +27,7 @@ const AROUND: readonly TradeFile[] = [
       {
         hint: 'skipLines=4',
         rows: [
-          // A schema is a JSON object, and objects of JavaScript have names of digits first.
+          // A schema is a JSON object, and JavaScript objects list names of digits first.
           '1960,1961,2022,Country Name,Country Code,Indicator Name,Indicator Code',
           ',405586592.178771,3544707788.05664,Aruba,ABW,GDP (current US$),NY.GDP',
           '313582727.6,333975335.9,12704145496,Chad,TCD,GDP (current US$),NY.GDP',

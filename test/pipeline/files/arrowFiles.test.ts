@@ -1,4 +1,4 @@
-// Arrow comes in as files and as streams, with exact values and the types of its schema.
+// Arrow is loaded as files and as streams, with exact values and the types of its schema.
 import assert from 'node:assert/strict';
 import * as arrow from 'apache-arrow';
 import { afterAll, beforeAll, test } from 'vitest';
@@ -59,7 +59,7 @@ for (const format of ['file', 'stream'] as const) {
   });
 }
 
-test('what comes out as Arrow goes in again', async () => {
+test('an Arrow answer can be loaded again', async () => {
   await loaded(server, 'OUT', 'symbol,date,v\nA,2024-01-01,1.5\nB,2024-01-02,\n');
   const url = `${server.base}/v1/data/WS/OUT?limit=9&format=arrow&token=${server.publishable}`;
   const bytes = new Uint8Array(await (await fetch(url)).arrayBuffer());

@@ -25,7 +25,7 @@ interface Case {
   readonly query?: Query;
   /** The records in the order of the file, as CSV. */
   readonly records: string;
-  /** What the notes say besides. */
+  /** Further text of the notes. */
   readonly note?: RegExp;
 }
 
@@ -121,7 +121,7 @@ const CASES: readonly Case[] = [
     records: 'a,b\nx,12345678901234567\ny,1\n',
   },
   {
-    name: 'one record of two lists, where the body is said to be one',
+    name: 'one record of two lists, where a parameter declares the body to be one record',
     body: '{"bid":[1,2],"ask":[3,4]}',
     query: { as: 'json' },
     records: 'bid,ask\n"[1,2]","[3,4]"\n',
@@ -147,7 +147,7 @@ test('a list of another length is rejected, and none is shifted', async () => {
   assert.deepEqual([job.recordsIngested, job.recordsInvalid], [2, 2]);
 });
 
-test('what a table or its columns contradict is refused in words', async () => {
+test('parameters that contradict a table or its columns are refused in words', async () => {
   for (const [body, reason] of [
     ['[["a","a"],[1,2]]', /the header of the lists has the name \\"a\\" twice/],
     [

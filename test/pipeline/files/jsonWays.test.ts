@@ -1,5 +1,5 @@
 // JSON that read_json may read typed, and the same file read as text: one table and the same rejects,
-// whatever the lines hold (pipeline/values/jsonSpelling.ts has what must hold for the first way).
+// for lines of any content (pipeline/values/jsonSpelling.ts has the conditions of the first way).
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -21,7 +21,7 @@ import { startServer, type TestServer } from '../../base/server.ts';
 
 /** Files of a seed: each is loaded four times. */
 const FILES = 5;
-/** More than the sample of a file: what follows has to be found. */
+/** More than the sample of a file: the lines after it have to be checked. */
 const SAMPLED = 2_010;
 
 let server: TestServer;
@@ -114,11 +114,11 @@ const ODD_LINES = [
 
 type Spellings = readonly [string, ...(readonly string[])];
 
-/** What a file is made of. */
+/** The parameters of a generated file. */
 interface Making {
   readonly random: Seeded;
   readonly members: readonly string[];
-  /** How likely are values and lines that are odd, members left out, members in another order. */
+  /** Probabilities of odd values, odd lines, members left out, members in another order. */
   readonly odd: number;
   readonly oddLines: number;
   readonly missing: number;
@@ -128,12 +128,12 @@ interface Making {
 function recordOf(making: Making, at: number): string {
   const { missing, odd, oddLines, random, turned } = making;
   if (random.chance(oddLines)) return random.pick(ODD_LINES);
-  const kept = making.members.filter(
+  const recordMembers = making.members.filter(
     (name) => name === 'symbol' || name === 'date' || !random.chance(missing),
   );
-  const texts = kept.map((name) => {
+  const texts = recordMembers.map((name) => {
     const usual: Spellings = USUAL[name as keyof typeof USUAL];
-    // Keys of their own: most records stay in the table.
+    // Each record has its own key: most records stay in the table.
     if (name === 'symbol' && random.chance(0.95)) return `"symbol":"K${at}"`;
     return `"${name}":${random.pick(random.chance(odd) ? ODD : usual)}`;
   });
@@ -141,10 +141,10 @@ function recordOf(making: Making, at: number): string {
   return `{${texts.join(',')}}`;
 }
 
-/** A third of the files are short and odd all over; the others are usual as far as the sample goes. */
+/** A third of the files are short and odd all over; the others are usual within the sample. */
 function fileOf(random: Seeded, at: number): string {
-  const known = Object.keys(USUAL).slice(2);
-  const members = ['symbol', 'date', ...known.filter(() => random.chance(0.7))];
+  const optionalMembers = Object.keys(USUAL).slice(2);
+  const members = ['symbol', 'date', ...optionalMembers.filter(() => random.chance(0.7))];
   const [odd, oddLines] = at % 3 === 0 ? [0, 0] : [random.next() * 0.01, random.next() * 0.03];
   const missing = random.chance(0.5) ? 0 : 0.1;
   const usual = { random, members, odd: 0, oddLines: 0, missing, turned: 0 };
@@ -157,7 +157,7 @@ function fileOf(random: Seeded, at: number): string {
 }
 
 /**
- * The names of members by the plain statement, of records that can be stored: the first tells the place.
+ * The names of members by the plain statement, of records that can be stored, in order of first use.
  */
 async function namesOf(relation: Extract<Relation, { kind: 'json' }>, bench: Workbench) {
   const statement = `SELECT name FROM (
@@ -173,16 +173,16 @@ async function namesOf(relation: Extract<Relation, { kind: 'json' }>, bench: Wor
   return rows.map((row) => String(row['name']));
 }
 
-/** What a load makes: its counts and rejects or its failure, the schema, and the table. */
+/** The result of a load: its counts and rejects or its failure, the schema, and the table. */
 async function outcomeOf(load: Load): Promise<unknown> {
   const { ingestion, lake } = server.tapedeck.services;
-  const told = await ingest(load, 'test', ingestion, silentEvents, async () => undefined).catch(
+  const result = await ingest(load, 'test', ingestion, silentEvents, async () => undefined).catch(
     (error: unknown) => reasonOf(error).replaceAll(load.dataset, 'X'),
   );
   const dataset = lake.directory.dataset('WS', load.dataset);
-  if (dataset === undefined) return { told };
+  if (dataset === undefined) return { told: result };
   const records = await read(server, `/data/WS/${load.dataset}?limit=100000&sort=asc`);
-  return { told, schema: dataset.schema, mapping: dataset.mapping, records };
+  return { told: result, schema: dataset.schema, mapping: dataset.mapping, records };
 }
 
 const asText = (relation: Relation): Relation => ({
@@ -190,7 +190,7 @@ const asText = (relation: Relation): Relation => ({
   columns: relation.columns.map(({ name, inferred }) => ({ name, inferred })),
 });
 
-/** Loads a file both ways, each into a dataset of its own; whether it was read typed. */
+/** Loads a file both ways, each into a dataset of its own; returns whether it was read typed. */
 async function compare(
   path: string,
   name: string,
@@ -224,7 +224,7 @@ test('read typed or as text, a file of awkward JSON makes the same table', async
   for (const seed of seedsOf(t)) {
     const random = seeded(seed);
     for (let at = 0; at < FILES; at += 1) {
-      // The second file comes into a dataset that is known.
+      // The second file is loaded into an existing dataset.
       for (const duplicates of ['ignore', 'replace'] as const) {
         const body = fileOf(random, at);
         const path = join(folder, `${seed}_${at}_${duplicates}`);
@@ -240,7 +240,7 @@ test('read typed or as text, a file of awkward JSON makes the same table', async
   assert(texts >= FILES, `only ${texts} files were read as text`);
 });
 
-test('a member that only a record has that is too large is no column, however long the file', async () => {
+test('a member that only an oversized record has is no column, for any length of the file', async () => {
   const large = `{"symbol":"S","date":"2021-01-01","text":"${'x'.repeat(65_536)}"}`;
   for (const records of [10, SAMPLED]) {
     const lines = Array.from({ length: records }, (_, at) => `{"symbol":"K${at}","v":${at}}`);

@@ -30,17 +30,17 @@ const LETTERS: Readonly<Record<string, string>> = {
 };
 
 const typesOf = (dataset: string): string => {
-  const found = server.tapedeck.services.lake.directory.dataset('WS', dataset);
-  const properties = Object.entries(found?.schema.properties ?? {});
+  const storedDataset = server.tapedeck.services.lake.directory.dataset('WS', dataset);
+  const properties = Object.entries(storedDataset?.schema.properties ?? {});
   return properties
     .map(([name, { format, type }]) => `${name}:${LETTERS[format ?? type]}`)
     .join(' ');
 };
 
 test('every file of the folder is in the table', () => {
-  const told = ODD_FILES.map(({ file }) => file).sort();
-  assert.deepEqual(FILES.map((path) => basename(path)).sort(), told);
-  assert.ok(told.length >= 60);
+  const expectedFiles = ODD_FILES.map(({ file }) => file).sort();
+  assert.deepEqual(FILES.map((path) => basename(path)).sort(), expectedFiles);
+  assert.ok(expectedFiles.length >= 60);
 });
 
 for (const [at, odd] of ODD_FILES.entries()) {
@@ -56,11 +56,11 @@ async function check(odd: OddFile, dataset: string): Promise<void> {
     assert.equal(answer.status, 400, text);
     const { message } = JSON.parse(text) as { readonly message: string };
     assert.match(message, refused);
-    assert.equal(typesOf(dataset), '', 'a refused file made a dataset');
+    assert.equal(typesOf(dataset), '', 'a refused file created a dataset');
     if (query === undefined) return;
   }
   const job = await loaded(server, dataset, bytes, query);
   assert.equal(typesOf(dataset), types);
-  const kept = [job.recordsIngested, job.recordsInvalid];
-  assert.deepEqual(kept, [records, invalid]);
+  const counts = [job.recordsIngested, job.recordsInvalid];
+  assert.deepEqual(counts, [records, invalid]);
 }

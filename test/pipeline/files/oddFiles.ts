@@ -1,6 +1,6 @@
-// Odd files of test/pipeline/inputs, and what each is to become: written before any of them was loaded.
+// Odd files of test/pipeline/inputs, and the expected result of each: written before any was loaded.
 
-/** What a file becomes, without an option or with `query`. */
+/** The expected result of a file, without an option or with `query`. */
 export interface OddFile {
   readonly file: string;
   /** Property to type: s text, i integer, n number, b boolean, d date, t date-time, c time of day, o object,
@@ -11,14 +11,14 @@ export interface OddFile {
   readonly invalid?: number;
   /** A part of the sentence that refuses the file as it is. */
   readonly refused?: RegExp;
-  /** What the sentence says to add; with it the file loads. */
+  /** The parameters that the sentence names; with them the file loads. */
   readonly query?: Readonly<Record<string, string>>;
 }
 
 const PRICES = { types: 'symbol:s date:d price:n', records: 3 } as const;
 
 export const ODD_FILES: readonly OddFile[] = [
-  // What stands around the records.
+  // Lines and bytes around the records.
   { file: 'plain.csv', ...PRICES },
   { file: 'last-cell-of-lines.csv', types: 'symbol:s close:n note:s', records: 2 },
   { file: 'bom.csv', ...PRICES },
@@ -66,7 +66,7 @@ export const ODD_FILES: readonly OddFile[] = [
   },
   { file: 'utf32.csv', refused: /UTF-32: write it as UTF-8/ },
   { file: 'nul.csv', refused: /line 3 holds NUL bytes/ },
-  // Headers and what stands above and below.
+  // Headers and the lines above and below.
   { file: 'one-column.csv', types: 'price:n', records: 3 },
   { file: 'one-column-words.csv', types: 'remark:s', records: 3 },
   { file: 'one-row.csv', types: 'symbol:s date:d price:n', records: 1 },
@@ -88,7 +88,7 @@ export const ODD_FILES: readonly OddFile[] = [
     types: 'column1:i column2:n',
     records: 3,
   },
-  // A schema is a JSON object, and objects of JavaScript tell names of digits first.
+  // A schema is a JSON object, and JavaScript objects list names of digits first.
   { file: 'years-header.csv', types: '2019:n 2020:n 2021:n country:s', records: 2 },
   {
     file: 'units.csv',
@@ -159,7 +159,7 @@ export const ODD_FILES: readonly OddFile[] = [
   { file: 'dates-german.csv', types: 'symbol:s datum:d kurs:n', records: 2 },
   { file: 'money.csv', types: 'item:s amount:n', records: 2 },
   { file: 'percent.csv', types: 'item:s share:n', records: 2 },
-  // What is no data.
+  // Files without data.
   { file: 'html.csv', refused: /the body is a web page \("Please log in & wait"\)/ },
   { file: 'html-bom-comment.csv', refused: /a web page \("404 Not Found"\)/ },
   { file: 'html-fragment.csv', refused: /a web page \("Service unavailable, try later"\)/ },

@@ -107,11 +107,11 @@ for (const { file, types, mapping, records, invalid = 0 } of FILES) {
     const name = file.replace('.csv', '').replaceAll('-', '_').toUpperCase();
     const job = await loaded(server, name, await readFile(join(DATA, file)));
     const dataset = server.tapedeck.services.lake.directory.dataset('WS', name);
-    const told = Object.entries(dataset?.schema.properties ?? {}).map(
+    const propertyTypes = Object.entries(dataset?.schema.properties ?? {}).map(
       ([property, { type, format }]) =>
         `${property.replaceAll(' ', '_')}:${format === 'date' ? 'd' : type}`,
     );
-    assert.equal(told.join(' '), types);
+    assert.equal(propertyTypes.join(' '), types);
     assert.deepEqual(dataset?.mapping, mapping);
     assert.deepEqual([job.recordsInvalid, job.recordsIngested], [invalid, records]);
   });

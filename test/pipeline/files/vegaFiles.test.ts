@@ -1,5 +1,5 @@
 // Every table of vega-datasets and of the shared folder: it loads without an option, or is refused in a
-// sentence that names one. Prints what became of each.
+// sentence that names one. Prints the result of each.
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -16,7 +16,7 @@ const FOLDERS = [
 ];
 const TABLE = /\.(?:csv|tsv|json|jsonl|parquet|arrow)$/;
 
-/** Documents that hold several lists, or none of records: each says what to add. */
+/** Documents that hold several lists, or none of records: each refusal names the parameter to add. */
 const REFUSED: Readonly<Record<string, RegExp>> = {
   'annual-precip.json': /one JSON document of \d+ bytes .* pass jsonPath/,
   'earthquakes.json': /\$\.features\[\*\] has 1707 objects; pass jsonPath=/,
@@ -28,7 +28,7 @@ const REFUSED: Readonly<Record<string, RegExp>> = {
   'world-110m.json': /\$\.objects\.countries\.geometries\[\*\] has 177 objects; pass jsonPath=/,
 };
 
-/** Files whose last line is nothing but delimiters: counted and told, and no record. */
+/** Files whose last line is nothing but delimiters: counted and reported, and no record. */
 const INVALID: Readonly<Record<string, number>> = { 'nasdaq-listed-symbols.csv': 1 };
 
 let server: TestServer;

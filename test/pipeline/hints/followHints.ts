@@ -19,7 +19,7 @@ export interface Hint {
   readonly options: readonly string[];
 }
 
-/** Each reading that a message names: `say a=1&b=2 (--a 1 --b 2), or c=3 (--c 3) if it is one`. */
+/** Each reading that a message names: `pass a=1&b=2 (--a 1 --b 2), or c=3 (--c 3) if it is one`. */
 export function hintsIn(message: string): readonly Hint[] {
   const hints: Hint[] = [];
   for (const { 0: name = '', index } of message.matchAll(/(?<![\w"`'$.])[a-zA-Z]+(?==)/g)) {
@@ -32,7 +32,7 @@ export function hintsIn(message: string): readonly Hint[] {
   return hints;
 }
 
-/** `dateOrder=MDY or DMY (--date-order)` are two. */
+/** Parses the hints at the start of a text; `dateOrder=MDY or DMY (--date-order)` are two. */
 function hintsAt(text: string): readonly Hint[] {
   const query: [string, string][] = [];
   let at = 0;

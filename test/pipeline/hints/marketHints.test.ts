@@ -21,7 +21,7 @@ async function post(
   body: string,
   query: Readonly<Record<string, string>>,
   input = 'HISTORICAL_PRICES',
-): Promise<{ readonly status: number; readonly told: string }> {
+): Promise<{ readonly status: number; readonly output: string }> {
   const all = new URLSearchParams({ wait: 'true', token: core.server.secret, ...query });
   const url = `${core.server.base}/v1/data/CORE/${input}?${all}`;
   const answer = await fetch(url, { method: 'POST', body });
@@ -29,7 +29,7 @@ async function post(
     readonly message: string;
     readonly notes?: readonly string[];
   };
-  return { status: answer.status, told: [message, ...notes].join('\n') };
+  return { status: answer.status, output: [message, ...notes].join('\n') };
 }
 
 async function rowsOf(symbol: string, ...names: readonly string[]): Promise<readonly unknown[]> {
@@ -42,15 +42,15 @@ const bars = (symbol: string, ...closes: readonly number[]): string =>
   `symbol,date,close\n${symbol},2024-06-07,${closes[0]}\n${symbol},2024-06-10,${closes[1]}\n`;
 
 const only = (hints: readonly Hint[], name: string): Hint => {
-  const found = hints.find(({ query }) => Object.hasOwn(query, name));
-  assert.ok(found !== undefined, `${name}: ${JSON.stringify(hints)}`);
-  return found;
+  const namedHint = hints.find(({ query }) => Object.hasOwn(query, name));
+  assert.ok(namedHint !== undefined, `${name}: ${JSON.stringify(hints)}`);
+  return namedHint;
 };
 
 test('closes that contradict a split: declared, or confirmed', async () => {
   const refused = await post(bars('ADJA', 120.8, 121.7), {});
-  assert.equal(refused.status, 400, refused.told);
-  const hints = hintsIn(refused.told);
+  assert.equal(refused.status, 400, refused.output);
+  const hints = hintsIn(refused.output);
   const [declared, confirmed] = [only(hints, 'constants'), only(hints, 'confirmAdjustment')];
   const cases = [
     { symbol: 'ADJA', hint: declared, isSplitAdjusted: true },
@@ -58,16 +58,16 @@ test('closes that contradict a split: declared, or confirmed', async () => {
   ];
   for (const { hint, isSplitAdjusted, symbol } of cases) {
     const stored = await post(bars(symbol, 120.8, 121.7), hint.query);
-    assert.equal(stored.status, 200, stored.told);
-    const wanted = [
+    assert.equal(stored.status, 200, stored.output);
+    const expected = [
       ['2024-06-07', 120.8, isSplitAdjusted],
       ['2024-06-10', 121.7, isSplitAdjusted],
     ];
-    assert.deepEqual(await rowsOf(symbol, 'date', 'close', 'isSplitAdjusted'), wanted);
+    assert.deepEqual(await rowsOf(symbol, 'date', 'close', 'isSplitAdjusted'), expected);
     const other = symbol === 'ADJA' ? 'ADJC' : 'ADJD';
     const file = await core.write('bars.csv', bars(other, 120.8, 121.7));
     await core.loaded(file, ...AS, ...hint.options);
-    assert.deepEqual(await rowsOf(other, 'date', 'close', 'isSplitAdjusted'), wanted);
+    assert.deepEqual(await rowsOf(other, 'date', 'close', 'isSplitAdjusted'), expected);
   }
 });
 
@@ -95,10 +95,10 @@ test('a push of such closes takes the same parameter, and the same member', asyn
   assert.equal(declared.status, 200, declared.text);
 });
 
-test('closes as traded that are declared adjusted: what declares them is left out', async () => {
+test('closes as traded that are declared adjusted: the hint leaves the declaration out', async () => {
   const query = { constants: '{"isSplitAdjusted":true}' };
   const refused = await post(bars('TRDA', 1208.8, 121.7), query);
-  assert.match(refused.told, /: leave out isSplitAdjusted \(--adjusted\), or confirm it/);
+  assert.match(refused.output, /: leave out isSplitAdjusted \(--adjusted\), or confirm it/);
   assert.equal((await post(bars('TRDA', 1208.8, 121.7), {})).status, 200);
   assert.deepEqual(await rowsOf('TRDA', 'close', 'isSplitAdjusted'), [
     [1208.8, null],
@@ -106,29 +106,29 @@ test('closes as traded that are declared adjusted: what declares them is left ou
   ]);
 });
 
-test('the vendor of a note declares what it is', async () => {
+test('the vendor of a note declares the kind of the closes', async () => {
   const header = 'Date,Open,High,Low,Close,Adj Close,Volume';
   const body = `${header}\n2024-01-30,1,2,0.5,1.5,1.25,100\n`;
   const query = { guess: 'true', constants: '{"symbol":"YAH"}' };
   const noted = await post(body, query);
-  const hint = only(hintsIn(noted.told), 'vendor');
+  const hint = only(hintsIn(noted.output), 'vendor');
   assert.equal((await post(body, { ...query, ...hint.query })).status, 200);
   assert.deepEqual(await rowsOf('YAH', 'close', 'fClose', 'isSplitAdjusted'), [[1.5, 1.25, true]]);
   await core.loaded(await core.write('YAC.csv', body), ...AS, ...hint.options);
   assert.deepEqual(await rowsOf('YAC', 'close', 'fClose', 'isSplitAdjusted'), [[1.5, 1.25, true]]);
 });
 
-test('of two columns that may be one property, either is said', async () => {
+test('two columns that may be one property: the refusal names either', async () => {
   const lines = (n: number): string[] => [
     'ticker,Trading Symbol,date,close',
     `TA${n},TB${n},2024-01-30,1.5`,
   ];
   const refused = await post(lines(0).join('\n'), { guess: 'true' });
-  const hints = hintsIn(refused.told);
-  assert.equal(hints.length, 2, refused.told);
+  const hints = hintsIn(refused.output);
+  assert.equal(hints.length, 2, refused.output);
   for (const [at, letter] of ['A', 'B'].entries()) {
     const stored = await post(lines(at).join('\n'), { guess: 'true', ...hints[at]?.query });
-    assert.equal(stored.status, 200, stored.told);
+    assert.equal(stored.status, 200, stored.output);
     assert.deepEqual(await rowsOf(`T${letter}${at}`, 'close'), [[1.5]]);
     await core.loaded(
       await core.write('two.csv', ...lines(at + 2)),
@@ -171,19 +171,19 @@ test('the commands for dividends and splits read the file as the prices were rea
 test('the note of a load names the inputs that the file is loaded into again', async () => {
   const body = ACTIONS.join('\n').replaceAll(';', ',').replaceAll('ACT', 'API');
   const query = { guess: 'true', dateOrder: 'DMY', constants: '{"symbol":"API"}' };
-  const { told } = await post(body, query);
-  const inputs = [...told.matchAll(/load the file again as ([A-Z]+)/g)].map(
+  const { output } = await post(body, query);
+  const inputs = [...output.matchAll(/load the file again as ([A-Z]+)/g)].map(
     ([, input = '']) => input,
   );
   assert.deepEqual(inputs, ['DIVIDENDS', 'SPLITS']);
   for (const input of inputs) {
     const stored = await post(body, query, input);
-    assert.equal(stored.status, 200, stored.told);
+    assert.equal(stored.status, 200, stored.output);
     assert.equal(((await core.get(`/data/CORE/${input}/API?last=9`)) as unknown[]).length, 1);
   }
 });
 
-test('what no column gives is said with the options that the refusal names', async () => {
+test('values that no column has are set with the options that the refusal names', async () => {
   const file = await core.write('nothing.csv', 'Day,Mid', '2024-01-30,2.5');
   const refused = await core.load([file, ...AS, '--yes']);
   assert.match(refused.stderr, /no column or value for symbol, close/);

@@ -38,7 +38,7 @@ const records = async (dataset: string): Promise<readonly string[]> => {
 };
 
 /** The refusal, or the notes, of a load. */
-async function told(
+async function loadMessages(
   dataset: string,
   body: PrintedHint['body'],
   query: PrintedHint['query'],
@@ -51,9 +51,9 @@ async function told(
   return [message, ...notes].join('\n');
 }
 
-let made = 0;
+let datasetCount = 0;
 async function fresh({ before = [] }: PrintedHint): Promise<string> {
-  const dataset = `H${(made += 1)}`;
+  const dataset = `H${(datasetCount += 1)}`;
   for (const body of before) await loaded(server, dataset, body);
   return dataset;
 }
@@ -61,29 +61,29 @@ async function fresh({ before = [] }: PrintedHint): Promise<string> {
 for (const hint of PRINTED_HINTS) {
   test(`followed: ${hint.name}`, async () => {
     const { body, options = [], printed, query, stored } = hint;
-    const message = await told(await fresh(hint), body, query);
+    const message = await loadMessages(await fresh(hint), body, query);
     assert.ok(message.includes(printed), message);
-    const found = hintsIn(printed);
-    assert.equal(found.length, stored.length, JSON.stringify(found));
-    for (const [at, one] of found.entries()) {
-      const wanted = [stored[at]?.[0], ...(stored[at]?.slice(1).toSorted() ?? [])];
+    const parsedHints = hintsIn(printed);
+    assert.equal(parsedHints.length, stored.length, JSON.stringify(parsedHints));
+    for (const [at, one] of parsedHints.entries()) {
+      const expected = [stored[at]?.[0], ...(stored[at]?.slice(1).toSorted() ?? [])];
       const dataset = await fresh(hint);
       await loaded(server, dataset, body, { ...query, ...one.query });
-      assert.deepEqual(await records(dataset), wanted, one.printed);
+      assert.deepEqual(await records(dataset), expected, one.printed);
       const other = await fresh(hint);
       await writeFile(join(folder, 'file'), body);
       const place = ['file', '--dataset', other, '--workspace', 'WS'];
       const ran = await run('ingest', ...place, ...options, ...one.options);
       assert.equal(ran.code, 0, ran.stdout + ran.stderr);
-      assert.deepEqual(await records(other), wanted, one.options.join(' '));
+      assert.deepEqual(await records(other), expected, one.options.join(' '));
     }
   });
 }
 
-test('the command of a conflict declares the index, and the newest records stay', async () => {
+test('the command of a conflict declares the index, and the latest records stay', async () => {
   await loaded(server, 'CONFLICT', 'sym bol,my day,v\nA,2024-01-02,1\nB,2024-01-02,2\n');
   const later = 'sym bol,my day,v\nA,2024-01-02,5\nC,2024-01-03,3\n';
-  const note = await told('CONFLICT', later, undefined);
+  const note = await loadMessages('CONFLICT', later, undefined);
   const [command = []] = commandsIn(note);
   assert.equal((await records('CONFLICT')).length, 5, note);
   const ran = await run(...command);
@@ -94,7 +94,7 @@ test('the command of a conflict declares the index, and the newest records stay'
 test('columns that are left out are stored after the request of the note', async () => {
   await loaded(server, 'LEFT', 'symbol,date,v\nA,2024-01-02,1\n', { key: 'symbol', date: 'date' });
   const wider = 'symbol,date,v,w\nA,2024-01-02,1,5\n';
-  const note = await told('LEFT', wider, undefined);
+  const note = await loadMessages('LEFT', wider, undefined);
   const { body, method, path } = requestIn(note);
   assert.equal((await send(server, method, path, body)).status, 200, note);
   await loaded(server, 'LEFT', wider);
@@ -116,7 +116,7 @@ test('the log of the job lists the rejected records', async () => {
   assert.ok(text.includes(rejects[0]?.error ?? ''), text);
 });
 
-test('a push is told the parameter that it takes', async () => {
+test('the refusal of a push names the parameter that it takes', async () => {
   const record = [{ symbol: 'A', date: '01/02/2024', v: 1 }];
   const refused = await send(server, 'POST', '/record/WS/PUSHED', record);
   assert.equal(refused.status, 400, refused.text);

@@ -1,4 +1,4 @@
-// Hints that loads print: the file, the sentence as it is printed, and what is stored once it is followed.
+// Hints that loads print: the file, the sentence as it is printed, and the records after it is followed.
 import { Table, tableToIPC, vectorFromArray, Binary, Int32 } from 'apache-arrow';
 
 type Query = Readonly<Record<string, string>>;

@@ -1,4 +1,4 @@
-// Arrow files that lie: each is refused in words, at once, and the server goes on.
+// Arrow files with false metadata: each is refused in words, immediately, and the server goes on.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ const vector = (type: arrow.DataType, values: readonly unknown[]): arrow.Vector 
 const stream = (columns: Readonly<Record<string, arrow.Vector>>): Buffer =>
   Buffer.from(arrow.tableToIPC(new arrow.Table(columns), 'stream'));
 
-/** The bytes with another value where the only one of its kind is. */
+/** The bytes with the only occurrence of a pattern replaced. */
 function patched(bytes: Buffer, from: Buffer, to: Buffer): Buffer {
   const at = bytes.indexOf(from);
   assert.ok(at >= 0 && bytes.indexOf(from, at + 1) < 0, 'the pattern occurs once');
@@ -114,12 +114,12 @@ for (const [name, bytes, reason] of CASES) {
     assert.equal(answer.status, 400, text);
     assert.match(text, /the body is not readable Arrow: /);
     assert.match(text, reason);
-    assert.ok(performance.now() - from < QUICK_MS, 'it is refused at once');
+    assert.ok(performance.now() - from < QUICK_MS, 'it is refused immediately');
     assert.equal((await fetch(`${server.base}/v1/status`)).status, 200);
   });
 }
 
-test('what is whole loads after all that', async () => {
+test('an intact file loads after all the damaged ones', async () => {
   for (const format of ['file', 'stream'] as const) {
     const job = await loaded(server, `WHOLE_${format}`, arrowOf(format), { key: 'symbol' });
     assert.equal(job.recordsValidated, 3);

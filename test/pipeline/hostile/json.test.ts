@@ -1,5 +1,5 @@
-// JSON is read strictly: what is none is refused with its place, or rejected with its line, wherever in a
-// file it is.
+// JSON is read strictly: invalid JSON is refused with its place, or rejected with its line, anywhere in a
+// file.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
 import { findJob, findRejects } from '../../../store/work/jobs.ts';
@@ -46,23 +46,23 @@ const FAULTS: readonly (readonly [string, string])[] = [
   [`${'[{"k":'.repeat(1_100)}1${'}]'.repeat(1_100)}`, 'objects and lists over 1000 deep'],
 ];
 
-for (const [text, told] of FAULTS) {
+for (const [text, expected] of FAULTS) {
   test(`refused: ${text.slice(0, 40)}`, async () => {
     const answer = await load(server, 'FAULTY', text);
     const { message } = JSON.parse(await answer.text()) as { readonly message: string };
     assert.equal(answer.status, 400, message);
     assert.ok(message.includes('the body is not readable JSON: '), message);
-    assert.ok(message.includes(told), message);
+    assert.ok(message.includes(expected), message);
   });
 }
 
 const record = (at: number, more = ''): string => `{"k":"K${at}","v":${at}${more}}`;
 
-/** More than the sample, so that nothing is seen but by a look at all of the file. */
+/** More than the sample, so that only a check of the whole file finds a fault. */
 const MANY = 6_000;
 
 test('a fault in the middle of a long list has its place', async () => {
-  for (const [more, told] of [
+  for (const [more, expected] of [
     [',', 'a comma before }'],
     [',"v":2', 'member "v" for the second time'],
     [',"w":[1,]', 'a comma before ]'],
@@ -73,7 +73,7 @@ test('a fault in the middle of a long list has its place', async () => {
     const text = await answer.text();
     assert.equal(answer.status, 400, text);
     assert.match(text, /not readable JSON: line 5001, column \d+: /);
-    assert.ok(text.replaceAll('\\"', '"').includes(told), text);
+    assert.ok(text.replaceAll('\\"', '"').includes(expected), text);
   }
 });
 
@@ -100,7 +100,7 @@ for (const length of [6, MANY]) {
   });
 }
 
-test('NaN beside other values is null, and the notes say where', async () => {
+test('NaN beside other values is null, and the notes name the line', async () => {
   const job = await loaded(server, 'NONE', '[{"a":1,"b":NaN},{"a":2,"b":Infinity}]');
   assert.equal(await read(server, '/data/WS/NONE?limit=9'), '[{"a":1,"b":null},{"a":2,"b":null}]');
   const notes = (await findJob(server.tapedeck.services.database, job.jobId))?.notes_json ?? '';
@@ -114,7 +114,7 @@ test('texts that look like faults are texts', async () => {
   assert.deepEqual([job.recordsIngested, job.recordsInvalid], [MANY, 0]);
 });
 
-test('a scan agrees with JSON.parse, but for a member twice and half of a pair', () => {
+test('a scan agrees with JSON.parse, except for a repeated member and half of a surrogate pair', () => {
   for (const text of [
     '{}',
     '[]',

@@ -1,4 +1,4 @@
-// Parquet and Arrow: rows of nulls are records, bytes are refused by name or read as the load says.
+// Parquet and Arrow: rows of nulls are records, bytes are refused by name or read as the load specifies.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -45,7 +45,7 @@ test('a row of nulls is a record in every format of rows', async () => {
   assert.deepEqual([csv.recordsIngested, csv.recordsInvalid], [2, 1], 'a line without a value');
 });
 
-test('bytes of Parquet are refused by name, or read as the load says', async () => {
+test('bytes of Parquet are refused by name, or read as the load specifies', async () => {
   const bytes = await inputOf('bytes.parquet');
   await refused(bytes, /column name has type BLOB.*: pass binary=text \(--binary text\) for UTF-8/);
   await loaded(server, 'BYTES', bytes, { binary: 'text' });
@@ -60,7 +60,7 @@ test('bytes of Parquet are refused by name, or read as the load says', async () 
   await refused(nested, /column list has type BLOB\[\], which records can not hold/);
 });
 
-test('bytes of Arrow are refused by name, or read as the load says', async () => {
+test('bytes of Arrow are refused by name, or read as the load specifies', async () => {
   const table = new arrow.Table({
     k: arrow.vectorFromArray([1, 2], new arrow.Int32()),
     b: arrow.vectorFromArray([Buffer.from('é'), null], new arrow.Binary()),
@@ -123,7 +123,7 @@ function headerEnd(bytes: Buffer, from: number): number {
   throw new Error('no end of the header');
 }
 
-test('a page that is not as its checksum says is refused', async () => {
+test('a page that does not match its checksum is refused', async () => {
   const plain = await parquetOf(
     "SELECT 'v' || range AS v FROM range(300)",
     ", COMPRESSION 'uncompressed'",

@@ -1,4 +1,4 @@
-// On a declared index the newest write replaces, by loads and pushes alike; `duplicates` chooses otherwise;
+// On a declared index the latest write replaces, by loads and pushes alike; `duplicates` chooses otherwise;
 // and an index is declared on an existing dataset where its records allow it.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
@@ -25,7 +25,7 @@ async function store(
   return JSON.parse(text);
 }
 
-test('the newest write replaces, and equal records change nothing', async () => {
+test('the latest write replaces, and equal records change nothing', async () => {
   await using server = await startServer();
   await store(server, 'A', csv('X,2024-01-01,1.5', 'X,2024-01-02,2'), INDEX);
   const before = JSON.parse(await read(server, '/datasets/WS/A/versions')).length;
@@ -49,12 +49,12 @@ test('the newest write replaces, and equal records change nothing', async () => 
   });
   assert.deepEqual([JSON.parse(pushed.text).received, JSON.parse(pushed.text).replaced], [1, null]);
   assert.equal(await closes(server, 'A'), '1.5 2.5 4');
-  const kept = await send(server, 'POST', '/record/WS/A?duplicates=keep-first', {
+  const response = await send(server, 'POST', '/record/WS/A?duplicates=keep-first', {
     symbol: 'X',
     date: '2024-01-03',
     v: 5,
   });
-  assert.equal(kept.status, 200, kept.text);
+  assert.equal(response.status, 200, response.text);
   assert.equal(await closes(server, 'A'), '1.5 2.5 4');
 });
 
@@ -82,10 +82,10 @@ test('lines of rejected repeats are those of the file; a rejected record is repe
 test('duplicates keeps the first, or rejects each with its line and where the value is', async () => {
   await using server = await startServer();
   await store(server, 'A', csv('X,2024-01-01,1'), INDEX);
-  const kept = await store(server, 'A', csv('X,2024-01-01,2', 'X,2024-01-02,2'), {
+  const result = await store(server, 'A', csv('X,2024-01-01,2', 'X,2024-01-02,2'), {
     duplicates: 'keep-first',
   });
-  assert.deepEqual([kept['stored'], kept['replaced'], kept['duplicates']], [1, 0, 1]);
+  assert.deepEqual([result['stored'], result['replaced'], result['duplicates']], [1, 0, 1]);
   const body = csv('X,2024-01-05,5', 'X,2024-01-01,2', 'X,2024-01-05,6');
   const rejecting = await store(server, 'A', body, { duplicates: 'reject' });
   assert.deepEqual(
@@ -99,7 +99,7 @@ test('duplicates keeps the first, or rejects each with its line and where the va
   assert.equal(await closes(server, 'A'), '1 2 5');
 });
 
-test('a choice that the index rules out is refused with what to do', async () => {
+test('a choice that the index rules out is refused with a remedy', async () => {
   await using server = await startServer();
   await store(server, 'U', csv('X,2024-01-01,1'), INDEX);
   await store(server, 'N', csv('X,2024-01-01,1'));
@@ -122,12 +122,12 @@ test('an inferred index is declared, and then replaces; the same mapping declare
   await using server = await startServer();
   await loaded(server, 'A', csv('X,2024-01-01,1', 'X,2024-01-02,2'));
   const columnMapping = { key: 'symbol', date: 'date' };
-  const put = (body: object) => send(server, 'PATCH', '/datasets/WS/A', body);
-  const titled = await put({ columnMapping, title: 'T' });
+  const patchDataset = (body: object) => send(server, 'PATCH', '/datasets/WS/A', body);
+  const titled = await patchDataset({ columnMapping, title: 'T' });
   assert.equal(titled.status, 200, titled.text);
   const view = JSON.parse((await send(server, 'GET', '/datasets/WS/A')).text);
   assert.deepEqual([view.uniqueIndex, view.inferredIndex], [false, true]);
-  const declared = await put({ columnMapping, uniqueIndex: true });
+  const declared = await patchDataset({ columnMapping, uniqueIndex: true });
   assert.equal(declared.status, 200, declared.text);
   const after = JSON.parse((await send(server, 'GET', '/datasets/WS/A')).text);
   assert.deepEqual([after.uniqueIndex, after.inferredIndex], [undefined, undefined]);
@@ -150,7 +150,7 @@ test('a property that identifies securities is the key of a dataset that declare
     v: { type: 'integer' },
   };
   const links = [{ attributeName: 'isin', type: 'equity' }];
-  const made = async (datasetId: string, more: object = {}): Promise<object> => {
+  const createMapping = async (datasetId: string, more: object = {}): Promise<object> => {
     const draft = { datasetId, schema: { properties }, smartLinkAttributes: links, ...more };
     const { status, text } = await send(server, 'POST', '/datasets/WS', { dataset: draft });
     assert.equal(status, 200, text);
@@ -159,9 +159,9 @@ test('a property that identifies securities is the key of a dataset that declare
     );
     return columnMapping;
   };
-  assert.deepEqual(await made('A'), { key: 'isin', date: 'date' });
-  assert.deepEqual(await made('B', { columnMapping: { date: 'date' } }), { date: 'date' });
-  assert.deepEqual(await made('C', { smartLinkAttributes: [] }), {});
+  assert.deepEqual(await createMapping('A'), { key: 'isin', date: 'date' });
+  assert.deepEqual(await createMapping('B', { columnMapping: { date: 'date' } }), { date: 'date' });
+  assert.deepEqual(await createMapping('C', { smartLinkAttributes: [] }), {});
   const rows = ['US0378331005,2024-01-01,1', 'US0378331005,2024-01-01,2', 'X,2024-01-01,3'];
   await loaded(server, 'A', `isin,date,v\n${rows.join('\n')}\n`);
   const records = JSON.parse(await read(server, '/data/WS/A/US0378331005?from=2024-01-01'));

@@ -1,4 +1,4 @@
-// A folder of an earlier version opens; unique indexes that were inferred then are marked, kept as they
+// A folder of an earlier version opens; its inferred unique indexes are marked, kept as they
 // are, and reported until their owner chooses.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -14,7 +14,7 @@ import { startServer, type TestServer } from '../../base/server.ts';
 
 const csv = (...lines: readonly string[]): string => `symbol,date,v\n${lines.join('\n')}\n`;
 
-/** As version 17 wrote it: unique by what was inferred, and nothing that says so. */
+/** As version 17 wrote it: unique by an inferred index, which is not marked as inferred. */
 async function makeEarlier({ tapedeck }: TestServer, names: readonly string[]): Promise<void> {
   const { database } = tapedeck.services;
   for (const dataset of names) {
@@ -45,7 +45,7 @@ test('an index that an earlier version inferred is marked, and one that was decl
         assert.equal(answer.status, 200);
       }
       const { database } = server.tapedeck.services;
-      // What the job of an earlier version recorded of an index that it inferred.
+      // The record of a job of an earlier version about an index that it inferred.
       const jobs = await database
         .selectFrom('job')
         .selectAll()
@@ -73,7 +73,7 @@ test('an index that an earlier version inferred is marked, and one that was decl
     const text = 'WS.INFERRED has a unique index (symbol, date)';
     const problem = problems.find(({ what }) => what.startsWith(text));
     assert.ok(problem !== undefined);
-    // It works as before: what repeats the index is no second record.
+    // It works as before: a repeated index value adds no second record.
     const again = await load(server, 'INFERRED', csv('A,2024-01-01,2'));
     assert.match(await again.text(), /inferred by an earlier version and never declared/);
     assert.equal(
@@ -86,8 +86,8 @@ test('an index that an earlier version inferred is marked, and one that was decl
     const declared = await runHere(declare, { env });
     assert.equal(declared.code, 0, `${declare.join(' ')}: ${declared.stderr}`);
     assert.equal((await view('INFERRED'))['inferredIndex'], undefined);
-    const kept = await runHere(keep, { env });
-    assert.equal(kept.code, 0, `${keep.join(' ')}: ${kept.stderr}`);
+    const result = await runHere(keep, { env });
+    assert.equal(result.code, 0, `${keep.join(' ')}: ${result.stderr}`);
     assert.equal((await view('INFERRED'))['uniqueIndex'], false);
   } finally {
     await rm(folder, { recursive: true, force: true });

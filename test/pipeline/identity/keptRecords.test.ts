@@ -1,5 +1,5 @@
 // Without a declared index every record is kept: pushes, second files, repeated keys, missing values; and the
-// answer counts what became of each.
+// answer counts each outcome.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { load, read, send } from '../../base/client.ts';
@@ -97,7 +97,7 @@ test('a record without the inferred key or date is kept, and read', async () => 
   assert.equal(await count(server, 'P'), 5);
   const ofA = JSON.parse(await read(server, '/data/WS/P/A?limit=10'));
   assert.deepEqual(ofA.map(({ v }: { v: number }) => v).toSorted(), [1, 2, 5]);
-  // Twice: the second answer may come from memory.
+  // Read twice: the second answer may be cached.
   for (let times = 0; times < 3; times += 1) {
     const ranged = JSON.parse(await read(server, '/data/WS/P/A?from=2024-01-01&limit=10'));
     assert.deepEqual(
@@ -183,13 +183,13 @@ test('the same file again is recognised, reported, and stored again on request',
   assert.deepEqual([afterwards.stored, await count(server, 'F')], [0, 3]);
 });
 
-test('after a deletion the same file brings back what is gone, and doubles nothing', async () => {
+test('after a deletion the same file restores the deleted records, and doubles nothing', async () => {
   await using server = await startServer();
   const body = csv('symbol,date,v', 'A,2024-01-02,1', 'B,2024-01-02,2', 'B,2024-01-02,2');
   await store(server, 'G', body);
   for (const way of ['', '?purge=true']) {
-    const gone = await send(server, 'DELETE', `/data/WS/G/B${way}`);
-    assert.match(gone.text, /deleted 2 records|purged 4 records/);
+    const deletion = await send(server, 'DELETE', `/data/WS/G/B${way}`);
+    assert.match(deletion.text, /deleted 2 records|purged 4 records/);
     const again = await store(server, 'G', body);
     assert.deepEqual([again.received, again.stored, again.unchanged], [3, 2, 1], way);
     assert.equal(await count(server, 'G'), 3);

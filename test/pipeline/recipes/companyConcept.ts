@@ -1,6 +1,6 @@
-// The shape in which the SEC answers one concept of one company.
+// The format in which the SEC returns one concept of one company.
 
-/** A value as a filing tells it. */
+/** A value as a filing reports it. */
 export interface Fact {
   readonly start?: string;
   readonly end: string;

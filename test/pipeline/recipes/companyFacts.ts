@@ -1,7 +1,7 @@
-// The shape in which the SEC answers all facts of one company: what its 10-Qs and 10-Ks told, each with the
-// periods beside its own, the year so far, and cash flows of the year so far alone.
+// The format in which the SEC returns all facts of one company: the values of its 10-Qs and 10-Ks, each
+// with the comparative periods, the year to date, and cash flows of the year to date alone.
 
-interface Told {
+interface Fact {
   readonly start?: string;
   readonly end: string;
   readonly val: number;
@@ -13,7 +13,7 @@ interface Told {
   readonly frame?: string;
 }
 
-type Facts = Record<string, Record<string, { label: string; units: Record<string, Told[]> }>>;
+type Facts = Record<string, Record<string, { label: string; units: Record<string, Fact[]> }>>;
 
 /** Millions of one quarter. */
 interface Quarter {
@@ -30,10 +30,10 @@ const FILED = ['05-05', '08-04', '11-03', '02-10'] as const;
 export const MILLION = 1_000_000;
 
 interface Company {
-  /** Of the year and of those after it, four each. */
+  /** Four for each year, from `firstYear` on. */
   readonly firstYear: number;
   readonly quarters: readonly Quarter[];
-  /** Years from which on revenue has its newer concept. */
+  /** The first year in which revenue has its newer concept. */
   readonly newConceptFrom: number;
 }
 
@@ -43,7 +43,7 @@ const netOf = ({ cost, expenses, revenue, tax }: Quarter): number =>
 const total = (quarters: readonly Quarter[], of: (one: Quarter) => number): number =>
   quarters.reduce((sum, one) => sum + of(one), 0) * MILLION;
 
-/** What the company has at the end of so many quarters: earned cash, a plant, a debt. */
+/** The balance sheet after `count` quarters: earned cash, a plant, a debt. */
 export function sheetAfter({ quarters }: Company, count: number) {
   const earned = total(quarters.slice(0, count), netOf);
   const [plant, debt, paid] = [500 * MILLION, 300 * MILLION, 700 * MILLION];
@@ -51,31 +51,31 @@ export function sheetAfter({ quarters }: Company, count: number) {
   return { cash, plant, debt, paid, earned, assets: cash + plant };
 }
 
-/** The document; filings of quarters are those that were made by `by`. */
+/** The document with the filings of the first `by` quarters. */
 export function companyFactsOf(company: Company, by = company.quarters.length): Facts {
   const facts: Facts = { dei: {}, 'us-gaap': {} };
-  const put = (concept: string, unit: string, told: Told): void => {
+  const addFact = (concept: string, unit: string, fact: Fact): void => {
     const taxonomy = concept.startsWith('Entity') ? 'dei' : 'us-gaap';
     const all = (facts[taxonomy] ??= {});
     const { units } = (all[concept] ??= { label: concept, units: {} });
-    (units[unit] ??= []).push(told);
+    (units[unit] ??= []).push(fact);
   };
-  for (let at = 0; at < by; at += 1) file(company, at, put);
+  for (let at = 0; at < by; at += 1) file(company, at, addFact);
   return facts;
 }
 
-type Put = (concept: string, unit: string, told: Told) => void;
+type Put = (concept: string, unit: string, fact: Fact) => void;
 
-/** Where a filing's values stand in its company. */
+/** A filing and the company that it belongs to. */
 interface Filed {
   readonly company: Company;
-  readonly put: Put;
-  readonly filing: Pick<Told, 'accn' | 'fy' | 'fp' | 'form' | 'filed'>;
+  readonly addFact: Put;
+  readonly filing: Pick<Fact, 'accn' | 'fy' | 'fp' | 'form' | 'filed'>;
   readonly revenue: string;
 }
 
-/** One filing: its own quarter, the one of a year ago, both years so far; a year's has no last quarter. */
-function file(company: Company, at: number, put: Put): void {
+/** Adds one filing: its quarter, that of a year ago, both years to date; a 10-K has no last quarter. */
+function file(company: Company, at: number, addFact: Put): void {
   const { firstYear, newConceptFrom } = company;
   const [year, quarter] = [firstYear + Math.floor(at / 4), at % 4];
   const isYear = quarter === 3;
@@ -88,7 +88,7 @@ function file(company: Company, at: number, put: Put): void {
   };
   const isNew = year >= newConceptFrom;
   const revenue = isNew ? 'RevenueFromContractWithCustomerExcludingAssessedTax' : 'SalesRevenueNet';
-  const filed = { company, put, filing, revenue };
+  const filed = { company, addFact, filing, revenue };
   for (const last of [at, at - 4]) {
     if (last < 0) continue;
     if (!isYear && quarter > 0) flows(filed, last, last, false);
@@ -97,18 +97,18 @@ function file(company: Company, at: number, put: Put): void {
     if (last === at || isYear) sheet(filed, last);
   }
   const cover = { end: filing.filed, val: 100 * MILLION, ...filing, frame: `CY${year}Q4I` };
-  put('EntityCommonStockSharesOutstanding', 'shares', cover);
+  addFact('EntityCommonStockSharesOutstanding', 'shares', cover);
 }
 
 const dayOf = (company: Company, at: number, days: readonly string[]): string =>
   `${company.firstYear + Math.floor(at / 4)}-${days[at % 4]}`;
 
 function flows(filed: Filed, first: number, last: number, isWithCash: boolean): void {
-  const { company, filing, put, revenue } = filed;
+  const { company, filing, addFact, revenue } = filed;
   const some = company.quarters.slice(first, last + 1);
   const [start, end] = [dayOf(company, first, STARTS), dayOf(company, last, ENDS)];
   const net = total(some, netOf);
-  const told = {
+  const flowValues = {
     [revenue]: total(some, (one) => one.revenue),
     CostOfRevenue: total(some, ({ cost }) => cost),
     SellingGeneralAndAdministrativeExpense: total(some, ({ expenses }) => expenses),
@@ -121,16 +121,18 @@ function flows(filed: Filed, first: number, last: number, isWithCash: boolean): 
     CashAndCashEquivalentsPeriodIncreaseDecrease: net,
     PaymentsToAcquirePropertyPlantAndEquipment: 0,
   };
-  for (const [concept, val] of Object.entries(isWithCash ? { ...told, ...cash } : told)) {
-    put(concept, 'USD', { start, end, val, ...filing });
+  for (const [concept, val] of Object.entries(
+    isWithCash ? { ...flowValues, ...cash } : flowValues,
+  )) {
+    addFact(concept, 'USD', { start, end, val, ...filing });
   }
   const share = { start, end, val: net / (100 * MILLION), ...filing };
-  put('EarningsPerShareDiluted', 'USD/shares', share);
+  addFact('EarningsPerShareDiluted', 'USD/shares', share);
 }
 
-function sheet({ company, filing, put }: Filed, last: number): void {
+function sheet({ company, filing, addFact }: Filed, last: number): void {
   const { assets, cash, debt, earned, paid, plant } = sheetAfter(company, last + 1);
-  const told = {
+  const sheetValues = {
     Assets: assets,
     CashAndCashEquivalentsAtCarryingValue: cash,
     PropertyPlantAndEquipmentNet: plant,
@@ -139,8 +141,8 @@ function sheet({ company, filing, put }: Filed, last: number): void {
     RetainedEarningsAccumulatedDeficit: earned,
     StockholdersEquity: paid + earned,
   };
-  for (const [concept, val] of Object.entries(told)) {
-    put(concept, 'USD', { end: dayOf(company, last, ENDS), val, ...filing });
+  for (const [concept, val] of Object.entries(sheetValues)) {
+    addFact(concept, 'USD', { end: dayOf(company, last, ENDS), val, ...filing });
   }
 }
 

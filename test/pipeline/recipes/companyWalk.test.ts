@@ -1,5 +1,5 @@
-// A new user's first hour with real companies: a folder full of invented ones, a directory of symbols, what
-// the SEC has of one of them, and then the questions that a program asks of a company.
+// A new user's first hour with real companies: a folder full of invented ones, a directory of symbols, the
+// SEC's facts of one of them, and then the requests that a program sends about a company.
 import assert from 'node:assert/strict';
 import { expect, test } from 'vitest';
 import { CONTACT } from './companyConcept.ts';
@@ -13,11 +13,11 @@ const SYMBOLS = [
   'File Creation Time: 0220202521:31|||||||',
 ].join('\r\n');
 
-type Told = Readonly<Record<string, unknown>>;
+type JsonObject = Readonly<Record<string, unknown>>;
 
-test('symbols and facts of a company answer what programs ask of it', async () => {
+test('symbols and facts of a company answer the requests that programs send', async () => {
   await using run = await openRecipes({ exchange: { symbols: 4, years: 3, minuteDays: 1 } });
-  const datasetOf = async (id: string): Promise<Told | undefined> =>
+  const datasetOf = async (id: string): Promise<JsonObject | undefined> =>
     (await run.list('/datasets/CORE')).find(({ datasetId }) => datasetId === id);
   await run.fill();
   assert.equal((await datasetOf('INCOME'))?.['source'], 'Synthetic exchange');
@@ -31,7 +31,7 @@ test('symbols and facts of a company answer what programs ask of it', async () =
   for (const id of ['INCOME', 'BALANCE_SHEET', 'CASH_FLOW']) {
     const job = await run.runs(`SEC facts of AAPL ${id}`, 'CORE');
     assert.deepEqual(countsOf(job), [15, 0, 0], id);
-    assert.equal((await datasetOf(id))?.['records'], 15, 'what was invented is gone');
+    assert.equal((await datasetOf(id))?.['records'], 15, 'the invented records are gone');
   }
 
   expect(await run.list('/search/apple')).toMatchObject([
@@ -68,7 +68,7 @@ test('symbols and facts of a company answer what programs ask of it', async () =
     },
     APLE: { company: { companyName: 'Orchard Hospitality REIT, Inc.' }, income: {} },
   });
-  // Who has a record of its own keeps it.
+  // A company with a record of its own keeps it.
   const [invented] = await run.rows('SELECT symbol, companyName FROM CORE.COMPANY LIMIT 1');
   const own = await run.list(`/stock/${String(invented?.['symbol'])}/company`);
   expect(own).toMatchObject({ companyName: invented?.['companyName'] });

@@ -1,4 +1,4 @@
-// The reference rates of the ECB: one long table of all currencies, and what it may say besides.
+// The reference rates of the ECB: one long table of all currencies, and its optional columns.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { countsOf, openRecipes } from './recipeRun.ts';
@@ -15,11 +15,11 @@ test('currencies are keys, a corrected rate replaces, a day without one is null'
   run.publish(`${[HEADER, ...before, line('TRY', '2025-02-18', '')].join('\n')}\n`);
   await run.add('ecb-exchange-rates', '--set', 'start=2025-02-01', '--dataset', 'ECB');
   assert.deepEqual(countsOf(await run.runs('ECB')), [3, 0, 0]);
-  const asked =
+  const requestPath =
     '/service/data/EXR/D..EUR.SP00.A?startPeriod=2025-02-01&detail=dataonly&format=csvdata';
-  assert.equal(run.asked[0]?.url, asked);
+  assert.equal(run.requests[0]?.url, requestPath);
 
-  // With attributes that nobody asked for, one of them with commas inside quotes.
+  // With attributes that were not requested, one of them with commas inside quotes.
   const more = ',"ECB reference exchange rate, 2:15 pm (C.E.T.)",USD';
   const lines = [
     `${HEADER},TITLE_COMPL,UNIT`,
@@ -38,7 +38,7 @@ test('currencies are keys, a corrected rate replaces, a day without one is null'
   ]);
 });
 
-test('another kind of rate is kept aside: it would stand on the index of the reference rate', async () => {
+test('another kind of rate goes to quarantine: it would have the index of the reference rate', async () => {
   await using run = await openRecipes();
   await run.add('ecb-exchange-rates');
   const good = line('USD', '2025-02-18', '1.0446');

@@ -1,4 +1,4 @@
-// A series of FRED: its column is named by the series, and a full stop stands for no value.
+// A series of FRED: its column is named by the series, and a full stop marks a missing value.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { countsOf, openRecipes } from './recipeRun.ts';
@@ -10,7 +10,7 @@ test('full stops and empty cells are null, a revision replaces, two series are t
   );
   await run.add('fred-series', '--set', 'series=DGS10');
   assert.deepEqual(countsOf(await run.runs('FRED_DGS10')), [4, 0, 0]);
-  assert.equal(run.asked[0]?.url, '/graph/fredgraph.csv?id=DGS10');
+  assert.equal(run.requests[0]?.url, '/graph/fredgraph.csv?id=DGS10');
   const query = 'SELECT * FROM FRED_DGS10 ORDER BY observation_date';
   assert.deepEqual(await run.rows(query), [
     { observation_date: '2025-02-13', DGS10: 4.52 },

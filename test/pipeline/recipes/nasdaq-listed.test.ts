@@ -25,7 +25,7 @@ test('each run is the whole list, the last line is rejected and counted', async 
   await run.add('nasdaq-listed');
   const first = await run.runs('NASDAQ_LISTED');
   assert.deepEqual(countsOf(first), [3, 0, 1]);
-  assert.equal(run.asked[0]?.url, '/dynamic/SymDir/nasdaqlisted.txt');
+  assert.equal(run.requests[0]?.url, '/dynamic/SymDir/nasdaqlisted.txt');
   assert.deepEqual(await run.rows('SELECT * FROM NASDAQ_LISTED ORDER BY Symbol LIMIT 2'), [
     {
       Symbol: 'ABCD',
@@ -58,7 +58,7 @@ test('each run is the whole list, the last line is rejected and counted', async 
   assert.match(await run.rejected(first), /a symbol, not the line that ends the file/);
 });
 
-test('a file without a symbol takes nothing away', async () => {
+test('a file without a symbol removes nothing', async () => {
   await using run = await openRecipes();
   run.publish(FIRST.join('\n'));
   await run.add('nasdaq-listed');

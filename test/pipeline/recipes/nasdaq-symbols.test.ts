@@ -1,4 +1,4 @@
-// The directory of Nasdaq as an input of the market: searched, listed and credited at once.
+// The directory of Nasdaq as an input of the market: searched, listed and credited immediately.
 import assert from 'node:assert/strict';
 import { expect, test } from 'vitest';
 import { countsOf, openRecipes } from './recipeRun.ts';
@@ -10,11 +10,11 @@ const FILE = [
   'File Creation Time: 0220202521:31|||||||',
 ].join('\r\n');
 
-test('symbols are found by search, listed, and come with their license', async () => {
+test('symbols are found by search, listed, and returned with their license', async () => {
   await using run = await openRecipes();
   run.publish(`${FILE}\r\n`);
-  const said = await run.add('nasdaq-symbols');
-  assert.match(said, /dataset SYMBOLS/);
+  const output = await run.add('nasdaq-symbols');
+  assert.match(output, /dataset SYMBOLS/);
   assert.deepEqual(countsOf(await run.runs('SYMBOLS', 'CORE')), [2, 0, 0]);
   expect(await run.list('/search/nullarbor')).toMatchObject([{ symbol: 'NULL', region: 'US' }]);
   expect(await run.list('/ref-data/symbols')).toMatchObject([
@@ -26,7 +26,7 @@ test('symbols are found by search, listed, and come with their license', async (
   };
   expect(datasets).toMatchObject([{ source: 'Nasdaq Trader symbol directory' }]);
   expect(datasets[0]?.license).toMatch(/terms of use of nasdaqtrader.com apply/);
-  // The next day a name is another one.
+  // The next day a name has changed.
   run.publish(FILE.replace('Abecede, Inc.', 'Abecede Holdings'));
   await run.runs('SYMBOLS', 'CORE');
   expect(await run.list('/search/holdings')).toMatchObject([{ symbol: 'ABCD' }]);

@@ -19,8 +19,8 @@ test('each run is the whole list, with the symbols of shares of all kinds', asyn
   run.publish(`${lines.join('\r\n')}\r\n`);
   await run.add('other-listed');
   const first = await run.runs('OTHER_LISTED');
-  assert.deepEqual(countsOf(first), [4, 0, 1], 'whatever the number of its pipes');
-  assert.equal(run.asked[0]?.url, '/dynamic/SymDir/otherlisted.txt');
+  assert.deepEqual(countsOf(first), [4, 0, 1], 'for any number of pipes');
+  assert.equal(run.requests[0]?.url, '/dynamic/SymDir/otherlisted.txt');
   const query =
     'SELECT `ACT Symbol` AS s, `Exchange` AS e, `Round Lot Size` AS lot FROM OTHER_LISTED';
   assert.deepEqual(await run.rows(`${query} ORDER BY s`), [
@@ -29,8 +29,8 @@ test('each run is the whole list, with the symbols of shares of all kinds', asyn
     { s: 'CBZT', e: 'Z', lot: 100 },
     { s: 'SPQ', e: 'P', lot: 100 },
   ]);
-  const gone = [HEADER, lines[4], 'File Creation Time: 0221202521:31|||||||'];
-  run.publish(`${gone.join('\r\n')}\r\n`);
+  const remainingLines = [HEADER, lines[4], 'File Creation Time: 0221202521:31|||||||'];
+  run.publish(`${remainingLines.join('\r\n')}\r\n`);
   assert.deepEqual(countsOf(await run.runs('OTHER_LISTED')), [1, 0, 1]);
   assert.deepEqual(await run.rows(query), [{ s: 'SPQ', e: 'P', lot: 100 }]);
 });

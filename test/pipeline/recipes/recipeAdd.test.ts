@@ -1,12 +1,12 @@
-// `tapedeck recipe add`: what it says, that it makes all or nothing, and what it refuses.
+// `tapedeck recipe add`: its output, that it creates all or nothing, and its refusals.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { openRecipes } from './recipeRun.ts';
 
-test('a dry run makes nothing, a step that fails takes back what was made', async () => {
+test('a dry run creates nothing, a step that fails removes what was created', async () => {
   await using run = await openRecipes();
   const add = ['recipe', 'add', 'fred-series', '--set', 'series=UNRATE'];
-  const made = async (): Promise<readonly number[]> => {
+  const countResources = async (): Promise<readonly number[]> => {
     const kinds = ['/datasets/WS', '/data-sources/WS', '/ingestion-schedules/WS'];
     return (await Promise.all(kinds.map(run.list))).map(({ length }) => length);
   };
@@ -18,27 +18,27 @@ test('a dry run makes nothing, a step that fails takes back what was made', asyn
       'schedule FRED_UNRATE would be created: now, then 15 22 * * * in UTC; ' +
       'corrected records replace stored ones\n',
   );
-  const told = JSON.parse((await run.tapedeck(...add, '--dry-run', '--json')).stdout) as object;
-  assert.deepEqual(Object.keys(told), [
+  const preview = JSON.parse((await run.tapedeck(...add, '--dry-run', '--json')).stdout) as object;
+  assert.deepEqual(Object.keys(preview), [
     'datasetId',
     'dataset',
     'source',
     'schedule',
     'isNewDataset',
   ]);
-  assert.deepEqual(await made(), [0, 0, 0]);
+  assert.deepEqual(await countResources(), [0, 0, 0]);
 
-  // The source's name is too long for the server, which has made the dataset by then.
+  // The source's name is too long for the server, which has created the dataset by then.
   const failed = await run.tapedeck(...add, '--name', 'n'.repeat(201));
   assert.equal(failed.code, 1);
   assert.match(failed.stderr, /^tapedeck: name must .*\(dataset FRED_UNRATE was removed\)\n$/);
-  assert.deepEqual(await made(), [0, 0, 0]);
+  assert.deepEqual(await countResources(), [0, 0, 0]);
 
   const json = JSON.parse(await run.add(...add.slice(2), '--json')) as Record<string, unknown>;
   assert.deepEqual([json['datasetId'], json['isNewDataset']], ['FRED_UNRATE', true]);
   assert.match(String(json['dataSourceId']), /^DATA_SOURCE_/);
   assert.match(String(json['ingestionScheduleId']), /^INGESTION_SCHEDULE_/);
-  assert.deepEqual(await made(), [1, 1, 1]);
+  assert.deepEqual(await countResources(), [1, 1, 1]);
   const again = await run.tapedeck(...add);
   assert.deepEqual([again.code, again.stdout], [1, '']);
   assert.match(
@@ -64,6 +64,6 @@ test('errors name the recipe, the parameter or the dataset', async () => {
   await run.add('other-listed');
   const other = ['add', 'fred-series', '--set', 'series=GDP', '--dataset', 'other_listed'];
   assert.match(await refused(...other), /other_listed exists and has another index/);
-  const shown = await run.tapedeck('recipe', 'show', 'nasdaq-listed');
-  assert.match(shown.stdout, /^nasdaq-listed: Symbols[^]*It has no parameters\.[^]*replaces all/);
+  const result = await run.tapedeck('recipe', 'show', 'nasdaq-listed');
+  assert.match(result.stdout, /^nasdaq-listed: Symbols[^]*It has no parameters\.[^]*replaces all/);
 });

@@ -1,4 +1,4 @@
-// Every recipe is whole and has a test with a fixture; what is broken is named with its member.
+// Every recipe is complete and has a test with a fixture; a broken recipe is named with its member.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -109,7 +109,7 @@ test('a parameter that would leave its place is refused, by name', async () => {
   }
 });
 
-test('what a lax pattern lets in is one segment or one value still, dots alone are refused', async () => {
+test('a value of a lax pattern is still one segment or one value, dots alone are refused', async () => {
   const good = await readRecipe('fred-series');
   const [series] = good.parameters;
   assert.ok(series !== undefined);

@@ -1,5 +1,5 @@
 // A recipe as its owner uses it: added by the command line beside a real server, from a local
-// server that stands for the publisher, and run.
+// server in place of the publisher, and run.
 import assert from 'node:assert/strict';
 import { writeServerFile } from '../../../cli/connect/folderAccess.ts';
 import type { Ran } from '../../cli/command.ts';
@@ -8,34 +8,34 @@ import type { Seams } from '../../../app/core.ts';
 import { startServer } from '../../base/server.ts';
 import { startHttp } from '../../base/servers/http.ts';
 
-type Told = Readonly<Record<string, unknown>>;
+type JsonObject = Readonly<Record<string, unknown>>;
 
-/** What the publisher was asked for. */
-interface Asked {
+/** A request that the publisher received. */
+interface PublisherRequest {
   readonly url: string;
   readonly agent: string;
 }
 
 interface RecipeRun extends AsyncDisposable {
-  /** Origin of the publisher's stand-in. */
+  /** Origin of the publisher's mock server. */
   readonly base: string;
-  readonly asked: readonly Asked[];
-  /** What is answered from now on, whatever is asked for. */
+  readonly requests: readonly PublisherRequest[];
+  /** Sets the body of all answers from now on, for any request. */
   publish(body: string): void;
-  /** The day on which the server lives from now on. */
+  /** Sets the server's date from now on. */
   live(on: string): void;
   tapedeck(...args: readonly string[]): Promise<Ran>;
   /** Fills CORE with the exchange of the seams. */
   fill(): Promise<void>;
-  /** `recipe add` with the stand-in; what it said. */
+  /** `recipe add` with the mock server; returns its output. */
   add(...args: readonly string[]): Promise<string>;
-  /** Runs a schedule now; its end. */
-  runs(schedule: string, workspace?: string): Promise<Told>;
-  /** What a path below `/v1` lists. */
-  list(path: string): Promise<readonly Told[]>;
+  /** Runs a schedule now; returns the finished job. */
+  runs(schedule: string, workspace?: string): Promise<JsonObject>;
+  /** The list at a path below `/v1`. */
+  list(path: string): Promise<readonly JsonObject[]>;
   /** The log of a job's rejected records. */
-  rejected(job: Told): Promise<string>;
-  rows(query: string): Promise<readonly Told[]>;
+  rejected(job: JsonObject): Promise<string>;
+  rows(query: string): Promise<readonly JsonObject[]>;
 }
 
 /** The command line on a data folder. */
@@ -52,20 +52,20 @@ async function filled({ tapedeck }: Awaited<ReturnType<typeof startServer>>): Pr
 /** @param seams such as an exchange that fills CORE */
 export async function openRecipes(seams: Seams = {}): Promise<RecipeRun> {
   let [body, now] = ['', Date.UTC(2025, 1, 20, 12)];
-  const asked: Asked[] = [];
+  const requests: PublisherRequest[] = [];
   const publisher = await startHttp((request, response) => {
-    asked.push({ url: request.url ?? '', agent: request.headers['user-agent'] ?? '' });
+    requests.push({ url: request.url ?? '', agent: request.headers['user-agent'] ?? '' });
     response.end(body);
   });
   const base = `http://127.0.0.1:${publisher.port}`;
-  // Nothing runs by the clock: a test says when.
+  // No schedule runs by the clock: a test starts it.
   const server = await startServer({
     settings: { TAPEDECK_ALLOW_PRIVATE_ADDRESSES: 'on' },
     seams: { watch: false, clock: () => now, ...seams },
   });
   await writeServerFile(server.folder, { base: server.base });
   const tapedeck = commandsOn(server.folder);
-  const told = async (method: string, path: string, value?: object): Promise<string> => {
+  const requestText = async (method: string, path: string, value?: object): Promise<string> => {
     const headers = { authorization: `Bearer ${server.secret}` };
     const sent = value === undefined ? {} : { body: JSON.stringify(value) };
     const answer = await fetch(`${server.base}/v1${path}`, { method, headers, ...sent });
@@ -73,13 +73,13 @@ export async function openRecipes(seams: Seams = {}): Promise<RecipeRun> {
     assert.ok(answer.ok, text);
     return text;
   };
-  const ask = async (...asks: Parameters<typeof told>): Promise<Told> =>
-    JSON.parse(await told(...asks)) as Told;
-  const list = async (path: string): Promise<readonly Told[]> =>
-    (await ask('GET', path)) as unknown as readonly Told[];
+  const ask = async (...asks: Parameters<typeof requestText>): Promise<JsonObject> =>
+    JSON.parse(await requestText(...asks)) as JsonObject;
+  const list = async (path: string): Promise<readonly JsonObject[]> =>
+    (await ask('GET', path)) as unknown as readonly JsonObject[];
   return {
     base,
-    asked,
+    requests,
     publish: (text) => (body = text),
     live: (on) => (now = Date.parse(`${on}T12:00:00Z`)),
     tapedeck,
@@ -101,9 +101,10 @@ export async function openRecipes(seams: Seams = {}): Promise<RecipeRun> {
       }
     },
     list,
-    rejected: (job) => told('GET', `/jobs/WS/ingest/${String(job['jobId'])}/invalid-records-log`),
+    rejected: (job) =>
+      requestText('GET', `/jobs/WS/ingest/${String(job['jobId'])}/invalid-records-log`),
     rows: async (query) =>
-      (await ask('POST', '/sql-query/WS', { query })) as unknown as readonly Told[],
+      (await ask('POST', '/sql-query/WS', { query })) as unknown as readonly JsonObject[],
     [Symbol.asyncDispose]: async () => {
       await server.close();
       await publisher[Symbol.asyncDispose]();
@@ -111,6 +112,6 @@ export async function openRecipes(seams: Seams = {}): Promise<RecipeRun> {
   };
 }
 
-/** What a job counted: ingested, duplicates, invalid; or why it ended. */
-export const countsOf = (job: Told): unknown =>
+/** The counts of a job: ingested, duplicates, invalid; or the reason why it ended. */
+export const countsOf = (job: JsonObject): unknown =>
   job['error'] ?? [job['recordsIngested'], job['recordsDuplicate'], job['recordsInvalid']];

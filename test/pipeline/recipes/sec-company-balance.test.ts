@@ -1,4 +1,4 @@
-// What a company reported of a day: each filing tells it, and the day a year before too.
+// A company's values of a day: each filing reports its own day, and the day a year before too.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { CONTACT, conceptOf, type Fact } from './companyConcept.ts';
@@ -26,7 +26,7 @@ test('days in several filings, a corrected one, and none twice', async () => {
   run.publish(conceptOf('Assets', FACTS));
   await run.add('sec-company-balance', ...set.flatMap((one) => ['--set', one]));
   assert.deepEqual(countsOf(await run.runs(NAME)), [2, 0, 0]);
-  assert.equal(run.asked[0]?.agent, CONTACT);
+  assert.equal(run.requests[0]?.agent, CONTACT);
   const more = [fact('2023-12-31', 1001, '2025-02-20'), fact('2024-12-31', 1200.5, '2025-02-20')];
   run.publish(conceptOf('Assets', [{ ...fact('2022-12-31', 901, '2024-02-20') }, ...more]));
   assert.equal((await run.runs(NAME))['status'], 'INGESTED');
@@ -39,5 +39,5 @@ test('days in several filings, a corrected one, and none twice', async () => {
   ]);
   run.publish(conceptOf('Assets', [fact('2024-12-31', 7, '2025-02-20', { start: '2024-01-01' })]));
   const span = await run.runs(NAME);
-  assert.match(String(span['error']), /frozen.*start/, 'spans would stand on one index');
+  assert.match(String(span['error']), /frozen.*start/, 'spans would share one index value');
 });

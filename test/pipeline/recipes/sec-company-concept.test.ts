@@ -1,4 +1,4 @@
-// What a company reported of a span of time: one period stands in many filings, one filing tells
+// A company's values of a span of time: many filings contain one period, and one filing reports
 // several periods with the same end.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
@@ -25,12 +25,12 @@ const FACTS = [
 ];
 const ADD = ['sec-company-concept', '--set', 'cik=1234', '--set', 'concept=Revenues'];
 
-test('spans that end together stand side by side, a later filing stands beside an older', async () => {
+test('spans with the same end are separate records, and so are a later and an older filing', async () => {
   await using run = await openRecipes();
   run.publish(conceptOf('Revenues', FACTS));
   await run.add(...ADD, '--set', `contact=${CONTACT}`);
   assert.deepEqual(countsOf(await run.runs('SEC_0000001234_Revenues')), [4, 0, 0]);
-  assert.deepEqual(run.asked[0], {
+  assert.deepEqual(run.requests[0], {
     url: '/api/xbrl/companyconcept/CIK0000001234/us-gaap/Revenues.json',
     agent: CONTACT,
   });

@@ -1,4 +1,4 @@
-// Statements of a company on every door, from what the SEC has of it, as a new user sets it up: beside a
+// Statements of a company on every endpoint, from the SEC's data, as a new user sets it up: beside a
 // directory of symbols, on a server that is full of invented companies.
 import assert from 'node:assert/strict';
 import { expect, test } from 'vitest';
@@ -30,19 +30,19 @@ const runAll = async (run: Run): Promise<readonly unknown[]> => {
 test('one recipe fills the statements of a company', async () => {
   await using run = await openRecipes();
   run.publish(companyDocument(companyFactsOf(GROWING)));
-  const said = await run.add(...ADD);
+  const output = await run.add(...ADD);
   assert.match(
-    said,
+    output,
     /dataset INCOME .*\ndataset BALANCE_SHEET .*\ndataset CASH_FLOW .*\ndataset FINANCIALS /,
   );
-  assert.match(said, /source SEC facts of TAPE is created: .*CIK0000320193\.json\n/);
+  assert.match(output, /source SEC facts of TAPE is created: .*CIK0000320193\.json\n/);
   assert.deepEqual(await runAll(run), [
     [15, 0, 0],
     [15, 0, 0],
     [15, 0, 0],
     [15, 0, 0],
   ]);
-  assert.deepEqual(run.asked[0], {
+  assert.deepEqual(run.requests[0], {
     url: '/api/xbrl/companyfacts/CIK0000320193.json',
     agent: CONTACT,
   });
@@ -75,7 +75,7 @@ test('one recipe fills the statements of a company', async () => {
       },
     ],
   });
-  // As everywhere else.
+  // As at every other endpoint.
   assert.equal(await run.list('/stock/TAPE/income/1/netIncome'), 90 * MILLION);
   expect(await run.list('/time-series/INCOME/TAPE/annual?last=1')).toMatchObject([
     { id: 'INCOME', key: 'TAPE', subkey: 'annual', totalRevenue: 780 * MILLION },
@@ -87,7 +87,7 @@ test('one recipe fills the statements of a company', async () => {
   assert.match(datasets[0]?.license ?? '', /information is public/);
 });
 
-test('what is filed next comes beside it, what is told anew in its place', async () => {
+test('a new filing adds its facts, a restated fact replaces the former one', async () => {
   await using run = await openRecipes();
   run.publish(companyDocument(companyFactsOf(GROWING, 6)));
   await run.add(...ADD);
@@ -125,7 +125,7 @@ test('a second company is added beside the first, the same one is not', async ()
   assert.match(other.stderr, /fills several \(INCOME, BALANCE_SHEET, CASH_FLOW, FINANCIALS\)/);
 });
 
-test('documents that no company has are told with what is wrong, and nothing is stored', async () => {
+test('documents that no company has are refused with the fault, and nothing is stored', async () => {
   await using run = await openRecipes();
   await run.add(...ADD);
   const fault = async (document: string): Promise<string> => {
@@ -137,8 +137,8 @@ test('documents that no company has are told with what is wrong, and nothing is 
     await fault(companyDocument({ 'us-gaap': { Assets: { units: {} } } })),
     /nothing is at/,
   );
-  const lone = (told: object): string =>
-    companyDocument({ 'us-gaap': { NetIncomeLoss: { units: { USD: [told] } } } });
+  const lone = (fact: object): string =>
+    companyDocument({ 'us-gaap': { NetIncomeLoss: { units: { USD: [fact] } } } });
   const whole = { end: '2023-12-31', val: 1, accn: 'a', form: '10-K', filed: '2024-02-01' };
   const { val: _, ...valueless } = whole;
   assert.match(await fault(lone(valueless)), /records have no val; each is one value with concept/);
@@ -158,8 +158,8 @@ test('values as texts are numbers, odd frames and broken ones beside them do no 
   await using run = await openRecipes();
   const facts = companyFactsOf(GROWING);
   for (const { units } of Object.values(facts['us-gaap'] ?? {})) {
-    for (const told of units['USD'] ?? []) {
-      Object.assign(told, { val: String(told.val), frame: { not: 'a frame' } });
+    for (const fact of units['USD'] ?? []) {
+      Object.assign(fact, { val: String(fact.val), frame: { not: 'a frame' } });
     }
   }
   const broken = [

@@ -13,9 +13,9 @@ const NEXT = [HEADER, `02/19/2025,3.92,3.96,4.00,${REST}`, `02/18/2025,3.95,3.95
 test('a year grows, a rate is corrected, other years have other maturities', async () => {
   await using run = await openRecipes();
   run.publish(`${FIRST.join('\n')}\n`);
-  const said = await run.add('us-treasury-yields');
+  const output = await run.add('us-treasury-yields');
   assert.match(
-    said,
+    output,
     /^dataset US_TREASURY_YIELDS is created: 15 properties\nsource .*\nschedule .*\n$/,
   );
   assert.deepEqual(countsOf(await run.runs('US_TREASURY_YIELDS')), [2, 0, 0]);
@@ -26,8 +26,8 @@ test('a year grows, a rate is corrected, other years have other maturities', asy
   ]);
   const path =
     '/resource-center/data-chart-center/interest-rates/daily-treasury-rates.csv/2025/all';
-  const asked = 'type=daily_treasury_yield_curve&field_tdr_date_value=2025&page&_format=csv';
-  assert.equal(run.asked[0]?.url, `${path}?${asked}`);
+  const requestQuery = 'type=daily_treasury_yield_curve&field_tdr_date_value=2025&page&_format=csv';
+  assert.equal(run.requests[0]?.url, `${path}?${requestQuery}`);
 
   run.publish(`${[...NEXT, FIRST[2]].join('\n')}\n`);
   assert.equal((await run.runs('US_TREASURY_YIELDS'))['status'], 'INGESTED');
@@ -42,7 +42,7 @@ test('a year grows, a rate is corrected, other years have other maturities', asy
     'Date,"1 Mo","30 Yr","50 Yr"\r\n02/19/2026,3.50,4.60,4.75\r\n02/18/2026,N/A,4.61,\r\n',
   );
   assert.deepEqual(countsOf(await run.runs('US_TREASURY_YIELDS')), [2, 0, 0]);
-  assert.match(run.asked.at(-1)?.url ?? '', /\/2026\/all\?.*date_value=2026&/);
+  assert.match(run.requests.at(-1)?.url ?? '', /\/2026\/all\?.*date_value=2026&/);
   const grown = 'SELECT Date, `1 Mo` AS a, `50 Yr` AS y FROM US_TREASURY_YIELDS ORDER BY Date';
   assert.deepEqual((await run.rows(grown)).slice(2), [
     { Date: '2025-02-19', a: 3.92, y: null },
@@ -51,7 +51,7 @@ test('a year grows, a rate is corrected, other years have other maturities', asy
   ]);
 });
 
-test('another year comes into the same dataset, from its first days on', async () => {
+test('another year is added to the same dataset, from its first days on', async () => {
   await using run = await openRecipes();
   const year = ['--set', 'year=2023', '--name', 'YIELDS_2023', '--dataset', 'US_TREASURY_YIELDS'];
   await run.add('us-treasury-yields');
@@ -61,7 +61,7 @@ test('another year comes into the same dataset, from its first days on', async (
   assert.deepEqual(countsOf(early), [1, 0, 0], 'the 3rd of January, not the 1st of March');
   run.publish('Date,"1 Mo"\n01/13/2023,4.20\n01/03/2023,4.10\n');
   assert.deepEqual(countsOf(await run.runs('YIELDS_2023')), [1, 1, 0]);
-  assert.match(run.asked.at(-1)?.url ?? '', /\/2023\/all\?/);
+  assert.match(run.requests.at(-1)?.url ?? '', /\/2023\/all\?/);
   const rows = await run.rows('SELECT Date FROM US_TREASURY_YIELDS ORDER BY Date');
   assert.deepEqual(rows, [{ Date: '2023-01-03' }, { Date: '2023-01-13' }]);
 });

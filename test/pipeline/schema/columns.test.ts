@@ -1,4 +1,4 @@
-// What is said of the columns of a file, and what vendors usually call them: every format is read alike.
+// Parameters about the columns of a file, and the usual names of vendors: every format is read alike.
 import assert from 'node:assert/strict';
 import { DateDay, Table, tableToIPC, vectorFromArray } from 'apache-arrow';
 import { afterAll, beforeAll, test } from 'vitest';
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-const asked = (reading: object): Readonly<Record<string, string>> =>
+const toParameters = (reading: object): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Object.entries(reading).map(([name, value]) => [
       name,
@@ -64,18 +64,19 @@ test('columns and constants are read alike in every format', async () => {
   }));
   for (const [name, body] of Object.entries(bodies)) {
     const index = { key: 'symbol', date: 'date' };
-    const job = await loaded(server, name, body, { ...index, ...asked(READING) });
+    const job = await loaded(server, name, body, { ...index, ...toParameters(READING) });
     assert.deepEqual([job.recordsIngested, job.recordsInvalid], [2, 0], name);
-    const found = JSON.parse(
+    const storedRecords = JSON.parse(
       await read(server, `/data/WS/${name}?last=9&sort=ASC`),
     ) as readonly object[];
-    assert.deepEqual(found, want, name);
-    const made = server.tapedeck.services.lake.directory.dataset('WS', name)?.schema.properties;
-    assert.deepEqual(made?.['seen'], { type: 'string', format: 'date' }, name);
+    assert.deepEqual(storedRecords, want, name);
+    const properties = server.tapedeck.services.lake.directory.dataset('WS', name)?.schema
+      .properties;
+    assert.deepEqual(properties?.['seen'], { type: 'string', format: 'date' }, name);
   }
 });
 
-/** Records as Parquet, by an answer in it. */
+/** Records as Parquet, from an answer in that format. */
 async function exported(dataset: string, body: string): Promise<Uint8Array> {
   await loaded(server, dataset, body, { date: 'Day' });
   const answer = await fetch(
@@ -85,15 +86,15 @@ async function exported(dataset: string, body: string): Promise<Uint8Array> {
   return new Uint8Array(await answer.arrayBuffer());
 }
 
-test('a value that does not fit is told with its line, under the name of its property', async () => {
+test('a value that does not fit is reported with its line, under the name of its property', async () => {
   const lines = [
     'Day,Close,Vol,Notes',
     '2024-01-30,1.5,1,a',
     '2024-01-31,much,2,b',
     '2024-02-01,3,3',
   ];
-  await loaded(server, 'FIT', CSV, { key: 'symbol', date: 'date', ...asked(READING) });
-  const job = await loaded(server, 'FIT', lines.join('\n'), asked(READING));
+  await loaded(server, 'FIT', CSV, { key: 'symbol', date: 'date', ...toParameters(READING) });
+  const job = await loaded(server, 'FIT', lines.join('\n'), toParameters(READING));
   assert.equal(job.recordsInvalid, 2);
   const url = `${server.base}/v1/jobs/WS/ingest/${job.jobId}/invalid-records-log`;
   const log = await (await fetch(`${url}?token=${server.secret}`)).text();
@@ -101,7 +102,7 @@ test('a value that does not fit is told with its line, under the name of its pro
   assert.match(log, /,4,/);
 });
 
-test('what can not be is refused in a sentence that names the parameter and its rule', async () => {
+test('invalid parameters are refused in a sentence that names the parameter and its rule', async () => {
   const cases: readonly (readonly [object, RegExp])[] = [
     [{ columns: { Close: 'x', Vol: 'X' } }, /the column mapping names column X twice/],
     [{ columns: { Close: '_system_x' } }, /reserved prefix _system/],
@@ -122,7 +123,7 @@ test('what can not be is refused in a sentence that names the parameter and its 
     [{ guess: true }, /only inputs of the market in CORE have usual columns/],
   ];
   for (const [reading, sentence] of cases) {
-    const answer = await load(server, 'REFUSED', CSV, asked(reading));
+    const answer = await load(server, 'REFUSED', CSV, toParameters(reading));
     const { message } = (await answer.json()) as { readonly message: string };
     assert.equal(answer.status, 400, message);
     assert.match(message, sentence);
@@ -132,16 +133,16 @@ test('what can not be is refused in a sentence that names the parameter and its 
     every: 'day',
   };
   const reading = { columns: { a: 'x', b: 'x' } };
-  const made = await send(server, 'POST', '/ingestion-schedules/WS', {
+  const response = await send(server, 'POST', '/ingestion-schedules/WS', {
     ...body,
     datasetId: 'D',
     reading,
   });
-  assert.equal(made.status, 400, made.text);
-  assert.match(made.text, /names column x twice/);
+  assert.equal(response.status, 400, response.text);
+  assert.match(response.text, /names column x twice/);
 });
 
-test('usual names are known, the surest first, and two that may be one property are refused', async () => {
+test('usual names are recognised, the surest first; two that may be one property are refused', async () => {
   const cases: readonly (readonly [string, string, object])[] = [
     [
       'HISTORICAL_PRICES',
@@ -193,11 +194,11 @@ test('usual names are known, the surest first, and two that may be one property 
     ],
   ];
   for (const [input, body, columns] of cases) {
-    const told = await tried(input, body, { guess: true });
-    assert.equal(told.error, null);
-    assert.deepEqual(told.columns, columns);
-    assert.equal(told.recordsIngested, 1);
-    if (input === 'DIVIDENDS') assert.deepEqual(told.constants, { refid: '1' });
+    const preview = await tried(input, body, { guess: true });
+    assert.equal(preview.error, null);
+    assert.deepEqual(preview.columns, columns);
+    assert.equal(preview.recordsIngested, 1);
+    if (input === 'DIVIDENDS') assert.deepEqual(preview.constants, { refid: '1' });
   }
   const both = 'ticker,sym,date,close\nA,A,2024-01-30,1\n';
   const query = new URLSearchParams({ guess: 'true', dryRun: 'true', token: server.secret });
@@ -210,14 +211,14 @@ test('usual names are known, the surest first, and two that may be one property 
     await answer.text(),
     /columns ticker and sym may both be symbol: specify which one is/,
   );
-  // What is said goes before what is guessed.
-  const said = await tried('HISTORICAL_PRICES', both, { guess: true, columns: { sym: null } });
-  assert.deepEqual(said.columns, { ticker: 'symbol', sym: null, date: 'date', close: 'close' });
+  // A given mapping takes precedence over a guessed one.
+  const preview = await tried('HISTORICAL_PRICES', both, { guess: true, columns: { sym: null } });
+  assert.deepEqual(preview.columns, { ticker: 'symbol', sym: null, date: 'date', close: 'close' });
   const others = { open: null, high: null, low: null, volume: null, isSplitAdjusted: null };
-  assert.deepEqual(said.sample, [{ symbol: 'A', date: '2024-01-30', close: 1, ...others }]);
+  assert.deepEqual(preview.sample, [{ symbol: 'A', date: '2024-01-30', close: 1, ...others }]);
 });
 
-test('each cell of a wide file is a record, but for cells without a value', async () => {
+test('each cell of a wide file is a record, except cells without a value', async () => {
   const wide = [
     'Day,T,"BRK,B",Note',
     '2024-01-30,17.5,,x',
@@ -231,12 +232,15 @@ test('each cell of a wide file is a record, but for cells without a value', asyn
     { date: '2024-01-31', symbol: 'T', close: 1017.5 },
   ];
   const index = { key: 'symbol', date: 'date' };
-  const job = await loaded(server, 'CELLS', wide.join('\n'), { ...index, ...asked(reading) });
+  const job = await loaded(server, 'CELLS', wide.join('\n'), {
+    ...index,
+    ...toParameters(reading),
+  });
   assert.deepEqual([job.recordsIngested, job.recordsInvalid], [3, 0]);
-  const found = await read(server, '/data/WS/CELLS?last=9&sort=ASC');
-  assert.deepEqual(JSON.parse(found), want);
-  const shown = await exported('CELLS_SOURCE', 'Day,A,B\n2024-01-30,1.5,2\n2024-01-31,,3\n');
-  const first = await loaded(server, 'CELLS_OF_PARQUET', shown, { wide: 'symbol,close' });
+  const recordsText = await read(server, '/data/WS/CELLS?last=9&sort=ASC');
+  assert.deepEqual(JSON.parse(recordsText), want);
+  const parquet = await exported('CELLS_SOURCE', 'Day,A,B\n2024-01-30,1.5,2\n2024-01-31,,3\n');
+  const first = await loaded(server, 'CELLS_OF_PARQUET', parquet, { wide: 'symbol,close' });
   assert.equal(first.recordsIngested, 3);
   for (const [body, asks, sentence] of [
     ['Day,A,B\n2024-01-30,1,2\n2024-01-31,1\n2024-02-01,1,2\n', {}, /wide: line 3 cannot be split/],
@@ -265,7 +269,11 @@ interface Tried {
 }
 
 async function tried(input: string, body: string, reading: object): Promise<Tried> {
-  const query = new URLSearchParams({ dryRun: 'true', token: server.secret, ...asked(reading) });
+  const query = new URLSearchParams({
+    dryRun: 'true',
+    token: server.secret,
+    ...toParameters(reading),
+  });
   const url = `${server.base}/v1/data/CORE/${input}?${query}`;
   const answer = await fetch(url, { method: 'POST', body });
   const text = await answer.text();

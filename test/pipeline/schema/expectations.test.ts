@@ -1,4 +1,4 @@
-// What a dataset expects of its records, and what becomes of those that do not keep it.
+// The expectations of a dataset, and the handling of records that violate them.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
 import { findRejects } from '../../../store/work/jobs.ts';
@@ -29,7 +29,7 @@ async function ask(method: string, path: string, body?: object): Promise<Respons
   return fetch(url, { method, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
 }
 
-async function made(id: string, members: object): Promise<void> {
+async function createDataset(id: string, members: object): Promise<void> {
   const columnMapping = { key: 'symbol', date: 'date' };
   const dataset = { datasetId: id, schema: { properties: PROPERTIES }, columnMapping, ...members };
   const answer = await ask('POST', '/datasets/WS', { dataset });
@@ -44,14 +44,14 @@ interface Held {
   readonly record: Readonly<Record<string, unknown>>;
 }
 
-async function held(id: string): Promise<readonly Held[]> {
+async function readQuarantine(id: string): Promise<readonly Held[]> {
   const answer = await ask('GET', `/quarantine/WS/${id}?limit=10000`);
   assert.equal(answer.status, 200);
   return (await answer.json()) as readonly Held[];
 }
 
-const told = async (id: string): Promise<readonly string[]> =>
-  (await held(id)).map(({ line, rule }) => `${line}: ${rule}`);
+const listViolations = async (id: string): Promise<readonly string[]> =>
+  (await readQuarantine(id)).map(({ line, rule }) => `${line}: ${rule}`);
 
 const keys = async (id: string): Promise<readonly string[]> => {
   const rows = JSON.parse(await read(server, `/data/WS/${id}?limit=1000&sort=asc`)) as {
@@ -75,22 +75,22 @@ const CSV =
   'F,2020-01-01,2,1,1.5,10,\n' +
   'A,2020-01-01,2,1,3,11,\n';
 
-test('records that do not keep a chain of comparisons go to quarantine, whole', async () => {
+test('records that violate a chain of comparisons go to quarantine, whole', async () => {
   const expectations = [
     { compare: ['low', '<=', 'open', '<=', 'high'] },
     { name: 'traded', range: { property: 'volume', min: 0 } },
   ];
-  await made('CHAIN', { expectations });
+  await createDataset('CHAIN', { expectations });
   const job = await loaded(server, 'CHAIN', CSV);
   const counts = [job.recordsIngested, job.recordsInvalid, job.recordsDuplicate];
   assert.deepEqual([...counts, job.recordsQuarantined], [2, 1, 1, 3]);
   assert.deepEqual(await keys('CHAIN'), ['A', 'D']);
-  assert.deepEqual(await told('CHAIN'), [
+  assert.deepEqual(await listViolations('CHAIN'), [
     '3: low <= open <= high',
     '4: traded (volume at least 0)',
     '7: low <= open <= high',
   ]);
-  const [b, c] = await held('CHAIN');
+  const [b, c] = await readQuarantine('CHAIN');
   assert.equal(b?.jobId, job.jobId);
   assert.deepEqual(c?.record, {
     symbol: 'C',
@@ -104,12 +104,12 @@ test('records that do not keep a chain of comparisons go to quarantine, whole', 
   });
   const again = await loaded(server, 'CHAIN', CSV);
   assert.equal(again.recordsQuarantined, 3);
-  assert.equal((await held('CHAIN')).length, 3, 'what comes again is not kept twice');
+  assert.equal((await readQuarantine('CHAIN')).length, 3, 'a repeated record is not stored twice');
 });
 
-test('released records enter whatever is expected, exactly as they came', async () => {
+test('released records are stored despite all expectations, exactly as they were received', async () => {
   const expectations = [{ range: { property: 'volume', max: 0 } }];
-  await made('RELEASED', { expectations });
+  await createDataset('RELEASED', { expectations });
   const record = {
     symbol: 'A',
     date: '2020-01-01',
@@ -124,7 +124,7 @@ test('released records enter whatever is expected, exactly as they came', async 
     },
   };
   await loaded(server, 'RELEASED', JSON.stringify([record, { ...record, symbol: 'B' }]));
-  const [first] = await held('RELEASED');
+  const [first] = await readQuarantine('RELEASED');
   const some = await ask('POST', `/quarantine/WS/RELEASED/release?ids=${first?.id}`);
   assert.deepEqual(await some.json(), {
     success: true,
@@ -134,37 +134,37 @@ test('released records enter whatever is expected, exactly as they came', async 
     recordsInvalid: 0,
   });
   assert.deepEqual(await keys('RELEASED'), ['A']);
-  assert.deepEqual(await told('RELEASED'), ['2: volume at most 0']);
+  assert.deepEqual(await listViolations('RELEASED'), ['2: volume at most 0']);
   assert.equal((await ask('POST', '/quarantine/WS/RELEASED/release')).status, 200);
   assert.deepEqual(await keys('RELEASED'), ['A', 'B']);
   const stored = JSON.parse(await read(server, '/data/WS/RELEASED/A')) as readonly object[];
   assert.deepEqual(stored, [record]);
-  assert.deepEqual(await held('RELEASED'), []);
+  assert.deepEqual(await readQuarantine('RELEASED'), []);
 });
 
-test('what became unfit for the schema stays in quarantine', async () => {
+test('records that no longer fit the schema stay in quarantine', async () => {
   const expectations = [{ range: { property: 'volume', max: 0 } }];
-  await made('UNFIT', { expectations });
+  await createDataset('UNFIT', { expectations });
   await loaded(server, 'UNFIT', 'symbol,date,volume\nA,2020-01-01,1\nB,2020-01-01,2\n');
   const { database } = server.tapedeck.services;
-  const [a] = await held('UNFIT');
+  const [a] = await readQuarantine('UNFIT');
   const document = JSON.stringify({ ...a?.record, volume: 'many' });
   const row = database.updateTable('quarantine').set({ document });
   await row.where('quarantine_id', '=', a?.id ?? '').execute();
   const answer = await ask('POST', '/quarantine/WS/UNFIT/release');
   const counts = (await answer.json()) as Readonly<Record<string, number>>;
   assert.deepEqual([counts['recordsIngested'], counts['recordsInvalid']], [1, 1]);
-  assert.deepEqual(await told('UNFIT'), ['2: volume at most 0']);
+  assert.deepEqual(await listViolations('UNFIT'), ['2: volume at most 0']);
 });
 
-test('each action does what it says, the gravest first', async () => {
+test('each action has its effect, the gravest first', async () => {
   const expectations = [
     { notNull: 'open', action: 'warn' },
     { notNull: ['volume'], action: 'quarantine' },
     { range: { property: 'volume', min: 0 }, action: 'reject', name: 'traded' },
     { compare: ['low', '<', 'open'], action: 'warn' },
   ];
-  await made('ACTIONS', { expectations });
+  await createDataset('ACTIONS', { expectations });
   const job = await loaded(server, 'ACTIONS', CSV);
   const { recordsIngested, recordsInvalid, recordsQuarantined } = job;
   assert.deepEqual([recordsIngested, recordsInvalid, recordsQuarantined], [3, 2, 1]);
@@ -172,7 +172,7 @@ test('each action does what it says, the gravest first', async () => {
     '4: expectation failed: traded (volume at least 0)',
     `6: validation failed: property 'date' should be date, not "soon"`,
   ]);
-  assert.deepEqual(await told('ACTIONS'), ['5: volume not null']);
+  assert.deepEqual(await listViolations('ACTIONS'), ['5: volume not null']);
   const { database } = server.tapedeck.services;
   const lines = database.selectFrom('log').select('message').where('job_id', '=', job.jobId);
   const log = (await lines.execute()).map(({ message }) => message);
@@ -192,8 +192,8 @@ test('each action does what it says, the gravest first', async () => {
   assert.deepEqual(await keys('ACTIONS'), ['A', 'B', 'F']);
 });
 
-test('warnings alone keep the fast way, and are counted', async () => {
-  await made('WARNED', { expectations: [{ notNull: 'open', action: 'warn' }] });
+test('warnings alone keep the fast path, and are counted', async () => {
+  await createDataset('WARNED', { expectations: [{ notNull: 'open', action: 'warn' }] });
   const job = await loaded(server, 'WARNED', 'symbol,date,open\nA,2020-01-01,\nB,2020-01-01,1\n');
   assert.deepEqual([job.recordsIngested, job.recordsQuarantined], [2, 0]);
   const { database } = server.tapedeck.services;
@@ -210,13 +210,13 @@ test('patterns, lists of values, dates and instants', async () => {
     { range: { property: 'time', max: '2020-06-30T12:00:00.5Z' } },
     { compare: ['date', '<=', 'time'] },
   ];
-  await made('RULES', { expectations });
+  await createDataset('RULES', { expectations });
   const csv =
     "symbol,date,volume,time\nGOOD'S,2020-01-01,1,\nlower,2020-01-01,1,\nA,2020-01-01,4,\n" +
     'B,2019-12-31,1,\nC,2021-01-01,1,\nD,2020-01-01,2,2020-06-30T12:00:00.5Z\n' +
     'E,2020-01-01,2,2020-06-30T12:00:00.501Z\nF,2020-06-02,2,2020-06-01T12:00:00Z\n';
   await loaded(server, 'RULES', csv);
-  assert.deepEqual(await told('RULES'), [
+  assert.deepEqual(await listViolations('RULES'), [
     "3: symbol like [A-Z'.]{1,6}",
     '4: volume one of 1, 2, 3.5',
     '5: date at least 2020-01-01 and at most 2020-12-31',
@@ -227,36 +227,43 @@ test('patterns, lists of values, dates and instants', async () => {
   assert.deepEqual(await keys('RULES'), ["GOOD'S"].concat('D').toSorted());
 });
 
-test('monotone: a new date of a key is not before its newest; what is known is a duplicate', async () => {
-  await made('MONOTONE', { expectations: [{ monotone: true }] });
+test('monotone: a new date of a key is not before its latest; a stored record is a duplicate', async () => {
+  await createDataset('MONOTONE', { expectations: [{ monotone: true }] });
   const first = 'symbol,date,open\nA,2020-01-05,1\nB,2020-01-01,1\n';
   assert.equal((await loaded(server, 'MONOTONE', first)).recordsQuarantined, 0);
   const second =
     'symbol,date,open\nA,2020-01-04,2\nA,2020-01-05,2\nA,2020-01-06,2\nB,2020-01-02,2\nC,2019-01-01,2\n';
   const job = await loaded(server, 'MONOTONE', second, { duplicates: 'keep-first' });
   assert.deepEqual([job.recordsIngested, job.recordsDuplicate, job.recordsQuarantined], [3, 1, 1]);
-  assert.deepEqual(await told('MONOTONE'), ['2: not older than the newest record of its key']);
+  assert.deepEqual(await listViolations('MONOTONE'), [
+    '2: not older than the newest record of its key',
+  ]);
   const again = await loaded(server, 'MONOTONE', first.replaceAll(',1\n', ',9\n'));
   assert.deepEqual([again.recordsIngested, again.recordsQuarantined], [2, 0]);
 });
 
-test('a single record that is written is asked too', async () => {
-  await made('WRITTEN', { expectations: [{ range: { property: 'volume', min: 0 } }] });
+test('a single record that is written is checked too', async () => {
+  await createDataset('WRITTEN', { expectations: [{ range: { property: 'volume', min: 0 } }] });
   const body = { symbol: 'A', date: '2020-01-01', volume: -1 };
   const answer = await ask('POST', '/record/WS/WRITTEN', body);
-  const told = (await answer.json()) as Readonly<Record<string, unknown>>;
+  const writeResult = (await answer.json()) as Readonly<Record<string, unknown>>;
   assert.deepEqual(
-    [told['message'], told['received'], told['stored'], told['quarantined']],
+    [
+      writeResult['message'],
+      writeResult['received'],
+      writeResult['stored'],
+      writeResult['quarantined'],
+    ],
     ['wrote 0 records, 1 in quarantine', 1, 0, 1],
   );
   assert.deepEqual(
-    (await held('WRITTEN')).map(({ jobId, line }) => [jobId, line]),
+    (await readQuarantine('WRITTEN')).map(({ jobId, line }) => [jobId, line]),
     [[null, 1]],
   );
 });
 
-test('past what a dataset may keep aside the load ends, and leaves no file', async () => {
-  await made('FULL', { expectations: [{ range: { property: 'volume', min: 0 } }] });
+test('beyond the limit of the quarantine the load ends, and leaves no file', async () => {
+  await createDataset('FULL', { expectations: [{ range: { property: 'volume', min: 0 } }] });
   const rows = (from: number, count: number): string =>
     Array.from({ length: count }, (_, at) => `K${from + at},2020-01-01,-1`).join('\n');
   const head = 'symbol,date,volume\nGOOD,2020-01-01,1\n';
@@ -271,16 +278,18 @@ test('past what a dataset may keep aside the load ends, and leaves no file', asy
   assert.match(await next.text(), /at most 10000 records and 33554432 bytes in quarantine/);
   assert.deepEqual(await keys('FULL'), ['GOOD']);
   assert.equal((await lakePaths(server)).length, files);
-  const gone = await ask('DELETE', `/quarantine/WS/FULL?jobId=${job.jobId}`);
-  assert.deepEqual(await gone.json(), { success: true, message: 'discarded 9000 records' });
+  const deletion = await ask('DELETE', `/quarantine/WS/FULL?jobId=${job.jobId}`);
+  assert.deepEqual(await deletion.json(), { success: true, message: 'discarded 9000 records' });
 });
 
-test('with a purge go the records of its key that are kept aside, with a dataset all', async () => {
+test('a purge deletes the quarantined records of its key, a deleted dataset all', async () => {
   const secret = 'S3CR3T-VALUE';
-  await made('PURGED', { expectations: [{ pattern: { property: 'symbol', matches: 'A' } }] });
+  await createDataset('PURGED', {
+    expectations: [{ pattern: { property: 'symbol', matches: 'A' } }],
+  });
   await loaded(server, 'PURGED', `symbol,date\nA,2020-01-01\n${secret},2020-01-01\nB,2020-01-01\n`);
   await ask('DELETE', `/data/WS/PURGED/${secret}?purge=true`);
-  assert.deepEqual(await told('PURGED'), ['4: symbol like A']);
+  assert.deepEqual(await listViolations('PURGED'), ['4: symbol like A']);
   assert.deepEqual(await holders(server.folder, secret), []);
   assert.equal((await ask('DELETE', '/datasets/WS/PURGED')).status, 200);
   const { database } = server.tapedeck.services;
@@ -288,8 +297,8 @@ test('with a purge go the records of its key that are kept aside, with a dataset
   assert.deepEqual(await left.execute(), []);
 });
 
-test('what can not be expected is refused with member and rule', async () => {
-  await made('REFUSED', {});
+test('an invalid expectation is refused with member and rule', async () => {
+  await createDataset('REFUSED', {});
   const cases: readonly (readonly [object, RegExp])[] = [
     [{ notNull: 'nothing' }, /expectations.0.notNull: 'nothing' is not a property/],
     [{}, /expectations.0 must have exactly one of notNull/],
@@ -310,10 +319,10 @@ test('what can not be expected is refused with member and rule', async () => {
     [{ compare: ['open', '; DROP', 'low'] }, /compare must be properties with one of/],
     [{ notNull: 'open', action: 'ignore' }, /action/],
   ];
-  for (const [expectation, says] of cases) {
+  for (const [expectation, expected] of cases) {
     const answer = await ask('PATCH', '/datasets/WS/REFUSED', { expectations: [expectation] });
     const text = await answer.text();
     assert.equal(answer.status, 400, `${JSON.stringify(expectation)} ${text}`);
-    assert.match(text, says);
+    assert.match(text, expected);
   }
 });

@@ -1,5 +1,5 @@
-// A first load keeps every record: an index is proved on all of them, or there is none. Whatever a load
-// leaves out it tells.
+// A first load keeps every record: an index is proved on all of them, or there is none. A load reports
+// everything that it leaves out.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'vitest';
@@ -24,12 +24,12 @@ async function first(
   const text = await answer.text();
   assert.equal(answer.status, 200, text);
   const { notes } = JSON.parse(text) as { readonly notes: readonly string[] };
-  const shown = JSON.parse((await send(server, 'GET', `/datasets/WS/${dataset}`)).text) as {
+  const view = JSON.parse((await send(server, 'GET', `/datasets/WS/${dataset}`)).text) as {
     readonly records: number;
     readonly columnMapping: Readonly<Record<string, string>>;
     readonly uniqueIndex?: boolean;
   };
-  const { columnMapping: mapping, records, uniqueIndex = true } = shown;
+  const { columnMapping: mapping, records, uniqueIndex = true } = view;
   return { notes, records, mapping, isUnique: uniqueIndex };
 }
 
@@ -47,7 +47,7 @@ test('an index that the names suggest orders records, and is not unique', async 
   assert.equal(notes[1], 'properties: symbol string, date date, close number');
 });
 
-test('a key that repeats takes what parts its records beside it', async () => {
+test('a repeated key is extended by the columns that distinguish its records', async () => {
   await using server = await startServer();
   const years = csv('year,country,pop', '1955,X,10', '1960,X,11', '1955,Y,10', '1960,Y,12');
   const panel = await first(server, 'YEARS', years);
@@ -66,7 +66,7 @@ test('a key that repeats takes what parts its records beside it', async () => {
   assert.deepEqual(three.mapping, { key: 'symbol', subkey: 'venue', date: 'date' });
 });
 
-test('free texts that differ are no key, and digits that no number holds are a text', async () => {
+test('distinct free texts are no key, and digits that no number holds are a text', async () => {
   await using server = await startServer();
   const bank = csv(
     'day,amount,text',
@@ -82,7 +82,7 @@ test('free texts that differ are no key, and digits that no number holds are a t
   assert.match(await read(server, '/data/WS/IDS?limit=9&format=csv'), /^12345678901234567891,1$/m);
 });
 
-test('where nothing tells records apart every one is kept, in the order of the file', async () => {
+test('without distinguishing columns every record is kept, in the order of the file', async () => {
   await using server = await startServer();
   const lines = ['B,2020-01-01,1', 'A,2020-01-02,2', 'A,2020-01-02,2', 'A,2020-01-01,3'];
   const body = csv('symbol,date,v', ...lines);
@@ -104,7 +104,7 @@ test('where nothing tells records apart every one is kept, in the order of the f
   );
 });
 
-test('records without a unique index are added to, pushed, deleted, purged and told', async () => {
+test('records without a unique index are appended, pushed, deleted, purged and listed', async () => {
   await using server = await startServer();
   await first(server, 'A', csv('symbol,date,v', 'A,2020-01-01,1', 'A,2020-01-01,1'));
   await first(server, 'A', csv('symbol,date,v', 'A,2020-01-01,1', 'B,2020-01-01,2'));
@@ -117,39 +117,41 @@ test('records without a unique index are added to, pushed, deleted, purged and t
   const five = 'A,2020-01-01,1\n'.repeat(5);
   assert.equal(await all(), `symbol,date,v\n${five}B,2020-01-01,2\n`);
   const changes = await send(server, 'GET', '/changes/WS/A?since=0');
-  const told = JSON.parse(changes.text) as readonly { readonly inserted: readonly unknown[] }[];
-  assert.equal(told.flatMap(({ inserted }) => inserted).length, 6, changes.text);
-  const gone = await send(server, 'DELETE', '/data/WS/A/A?from=2020-01-01&to=2020-01-01');
-  assert.match(gone.text, /5 /);
+  const changeEntries = JSON.parse(changes.text) as readonly {
+    readonly inserted: readonly unknown[];
+  }[];
+  assert.equal(changeEntries.flatMap(({ inserted }) => inserted).length, 6, changes.text);
+  const deletion = await send(server, 'DELETE', '/data/WS/A/A?from=2020-01-01&to=2020-01-01');
+  assert.match(deletion.text, /5 /);
   assert.equal(await all(), 'symbol,date,v\nB,2020-01-01,2\n');
   const purged = await send(server, 'DELETE', '/data/WS/A/A?purge=true');
   assert.match(purged.text, /purged 5 /);
 });
 
-test('an asked index leaves out what repeats it, and tells how many and which', async () => {
+test('a requested index leaves out repeated values, and reports how many and which', async () => {
   await using server = await startServer();
   const body = csv('symbol,date,v', 'A,2020-01-01,1', 'A,2020-01-01,2', 'B,2020-01-01,3');
-  const asked = { key: 'symbol', date: 'date' };
-  const { notes, records } = await first(server, 'A', body, asked);
+  const index = { key: 'symbol', date: 'date' };
+  const { notes, records } = await first(server, 'A', body, index);
   assert.equal(records, 2);
-  const taken = 'warning: 1 of 3 records have an index value that was taken, the last one stays';
-  assert.equal(notes[2], `${taken}, in the file such as (A, 2020-01-01)`);
-  const refused = await load(server, 'B', body, { ...asked, duplicateKeyHandling: 'refuse' });
+  const warning = 'warning: 1 of 3 records have an index value that was taken, the last one stays';
+  assert.equal(notes[2], `${warning}, in the file such as (A, 2020-01-01)`);
+  const refused = await load(server, 'B', body, { ...index, duplicateKeyHandling: 'refuse' });
   const text = await refused.text();
   assert.equal(refused.status, 400, text);
   assert.match(text, /1 records repeat an index value, such as \(A, 2020-01-01\): name more/);
   const blank = await load(server, 'E', `${body},2020-01-03,1\n`, {
-    ...asked,
+    ...index,
     duplicateKeyHandling: 'refuse',
   });
   assert.match(await blank.text(), /1 records repeat an index value: name more/);
-  const all = await first(server, 'C', body, { ...asked, uniqueIndex: 'false' });
+  const all = await first(server, 'C', body, { ...index, uniqueIndex: 'false' });
   assert.deepEqual([all.records, all.isUnique], [3, false]);
   const again = await first(server, 'A', body);
   assert.match(again.notes.at(-1) ?? '', /^2 records are unchanged/);
 });
 
-test('a key with blanks tells no records apart, one longer than an index may be is none', async () => {
+test('a key with blanks distinguishes no records, one longer than the limit is no key', async () => {
   await using server = await startServer();
   const blanks = await first(server, 'A', csv('symbol,date,v', 'A,2020-01-01,1', ',2020-01-01,2'));
   assert.deepEqual([blanks.mapping, blanks.records], [{ key: 'symbol', date: 'date' }, 2]);
@@ -159,13 +161,13 @@ test('a key with blanks tells no records apart, one longer than an index may be 
     'symbol,date,v\n"",2020-01-01,2\nA,2020-01-01,1\n',
   );
   const long = csv('symbol,v', `${'x'.repeat(2_000)},1`, 'y,2', 'y,2');
-  const kept = await first(server, 'B', long);
-  assert.deepEqual([kept.mapping, kept.records, kept.isUnique], [{}, 3, false]);
+  const result = await first(server, 'B', long);
+  assert.deepEqual([result.mapping, result.records, result.isUnique], [{}, 3, false]);
 });
 
-test('records without an index are stored in the order in which they came, load after load', async () => {
+test('records without an index are stored in the order of arrival, load after load', async () => {
   await using server = await startServer();
-  // Of several pieces, which threads share.
+  // A file of several pieces, which the threads share.
   const count = 400_000;
   const lines = (from: number): string =>
     `v\n${Array.from({ length: count }, (_, at) => from + at).join('\n')}\n`;
@@ -179,23 +181,23 @@ test('records without an index are stored in the order in which they came, load 
   for (const path of files) {
     const rows = `SELECT v, _system_row AS n, lag(_system_row) OVER () AS before
       FROM read_parquet('${join(server.folder, 'lake', path)}') WHERE v <> 7 OR _system_row > 2`;
-    const found = await connection.runAndReadAll(
+    const result = await connection.runAndReadAll(
       `SELECT count(*)::INT AS records, count(*) FILTER (WHERE n <> v + 1)::INT AS others,
         count(*) FILTER (WHERE n <= before)::INT AS turned FROM (${rows})`,
     );
-    large.push(...found.getRowObjectsJS().filter(({ records }) => records === count));
+    large.push(...result.getRowObjectsJS().filter(({ records }) => records === count));
   }
-  const told = { records: count, others: 0, turned: 0 };
-  assert.deepEqual(large, [told, told]);
+  const expected = { records: count, others: 0, turned: 0 };
+  assert.deepEqual(large, [expected, expected]);
 });
 
-test('who may only write is not told what is stored', async () => {
+test('a token that may only write gets no information about stored records', async () => {
   await using server = await startServer();
   await loaded(server, 'A', 'symbol,date,v\nA,2020-01-01,1\n');
   const grants = [{ datasets: 'WS.A', rights: ['write'] }];
-  const made = await send(server, 'POST', '/account/tokens', { kind: 'publishable', grants });
-  assert.equal(made.status, 200, made.text);
-  const { token } = JSON.parse(made.text) as { readonly token: string };
+  const response = await send(server, 'POST', '/account/tokens', { kind: 'publishable', grants });
+  assert.equal(response.status, 200, response.text);
+  const { token } = JSON.parse(response.text) as { readonly token: string };
   const url = `${server.base}/v1/data/WS/A?wait=true&token=${token}`;
   const answer = await fetch(url, { method: 'POST', body: 'symbol,date,v\nA,2020-01-01,2\n' });
   const text = await answer.text();
@@ -211,7 +213,7 @@ test('who may only write is not told what is stored', async () => {
   ]);
 });
 
-test('an index is looked for in the memory that loads have, however wide the texts are', async () => {
+test('the search for an index stays within the memory of loads, for texts of any width', async () => {
   await using server = await startServer({ settings: { TAPEDECK_INGEST_MEMORY: '150000000' } });
   const names = Array.from({ length: 40 }, (_, at) => `c${at}`);
   const line = (row: number): string => names.map((name) => `${name} ${row} of many`).join(',');
@@ -225,14 +227,14 @@ test('a text without quotes is read as the same one with quotes', async () => {
   const records = ['A;2020-01-01;1,5;x,y', 'B;2020-01-02;;', ' ', 'C;bad;2;|'];
   const ends = ['\n', '\r\n', '\r'];
   const allEnds = async (note: string): Promise<readonly unknown[]> => {
-    const told: unknown[] = [];
+    const results: unknown[] = [];
     for (const end of ends) {
-      const dataset = `Q${told.length}${note.length}`;
+      const dataset = `Q${results.length}${note.length}`;
       const body = [`symbol;date;v;${note}`, '', ...records].join(end);
       const { mapping, notes } = await first(server, dataset, body);
-      told.push({ mapping, notes, rows: await read(server, `/data/WS/${dataset}?limit=9`) });
+      results.push({ mapping, notes, rows: await read(server, `/data/WS/${dataset}?limit=9`) });
     }
-    return told;
+    return results;
   };
   const plain = await allEnds('n');
   assert.match(JSON.stringify(plain[0]), /x,y.*"v\\":null.*bad/);

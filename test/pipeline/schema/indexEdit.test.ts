@@ -1,5 +1,5 @@
-// Another unique index for a dataset that is there: one commit, proved on all records, and old versions
-// answer as they did.
+// Another unique index for an existing dataset: one commit, proved on all records, and old versions
+// answer as before.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { loaded, read, send } from '../../base/client.ts';
@@ -21,7 +21,7 @@ async function changed(server: TestServer, members: object): Promise<number> {
 const rows = (server: TestServer, more = ''): Promise<string> =>
   read(server, `/data/WS/D?limit=20&format=csv${more}`);
 
-test('an index is made, made another one, and taken away; old versions stay', async () => {
+test('an index is added, changed and removed; old versions stay', async () => {
   await using server = await startServer();
   const { snapshot } = await loaded(server, 'D', CSV, { uniqueIndex: 'false' });
   const first = await rows(server);
@@ -30,9 +30,9 @@ test('an index is made, made another one, and taken away; old versions stay', as
     columnMapping: { key: 'symbol', subkey: 'venue', date: 'date' },
     uniqueIndex: true,
   });
-  const told = JSON.parse((await send(server, 'GET', '/datasets/WS/D')).text);
+  const view = JSON.parse((await send(server, 'GET', '/datasets/WS/D')).text);
   assert.deepEqual(
-    [told.columnMapping, told.uniqueIndex, told.records, told.schema.required],
+    [view.columnMapping, view.uniqueIndex, view.records, view.schema.required],
     [{ key: 'symbol', subkey: 'venue', date: 'date' }, undefined, 4, ['symbol', 'venue', 'date']],
   );
   assert.equal((await rows(server)).split('\n').length, 6);
@@ -54,7 +54,7 @@ test('an index is made, made another one, and taken away; old versions stay', as
   assert.equal(changes.status, 200, changes.text);
 });
 
-test('what some record has no value of, or repeats, is no index unless it is said which stays', async () => {
+test('missing or repeated values prevent an index unless the request names a winner', async () => {
   await using server = await startServer();
   await loaded(server, 'D', CSV.replace('B,2020', ',2020'), { date: 'date', uniqueIndex: 'false' });
   const before = await rows(server);
@@ -70,7 +70,7 @@ test('what some record has no value of, or repeats, is no index unless it is sai
   assert.equal(await rows(server), 'symbol,date,venue,v\nA,2020-01-02,X,4\nA,2020-01-01,Y,3\n');
 });
 
-test('what can be no index is refused with its rule', async () => {
+test('an invalid index is refused with its rule', async () => {
   await using server = await startServer();
   await loaded(server, 'D', CSV, { uniqueIndex: 'false' });
   const refused: readonly (readonly [object, RegExp])[] = [

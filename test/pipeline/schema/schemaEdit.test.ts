@@ -1,5 +1,5 @@
-// Edits of a schema with the records that are stored: what becomes of them, and that old versions
-// answer as they did.
+// Edits of a schema with stored records: the conversion of the records, and old versions that answer as
+// before.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
 import { load, loaded, read } from '../../base/client.ts';
@@ -24,12 +24,12 @@ async function edited(id: string, properties: object, existing?: string): Promis
   assert.equal(answer.status, 200, await answer.text());
 }
 
-async function refused(id: string, body: object, says: RegExp): Promise<void> {
+async function refused(id: string, body: object, expected: RegExp): Promise<void> {
   const before = server.tapedeck.services.lake.snapshot;
   const answer = await ask('PATCH', `/datasets/WS/${id}`, body);
   const text = await answer.text();
   assert.equal(answer.status, 400, text);
-  assert.match(text, says);
+  assert.match(text, expected);
   assert.equal(server.tapedeck.services.lake.snapshot, before);
 }
 
@@ -43,7 +43,7 @@ const values = async (id: string, query = ''): Promise<readonly unknown[]> =>
 
 const INDEX = { symbol: { type: 'string' }, date: { type: 'string', format: 'date' } };
 
-async function made(id: string, v: object, rows: readonly string[]): Promise<number> {
+async function createDataset(id: string, v: object, rows: readonly string[]): Promise<number> {
   const columnMapping = { key: 'symbol', date: 'date' };
   const dataset = { datasetId: id, ...schema({ ...INDEX, v }), columnMapping };
   const answer = await ask('POST', '/datasets/WS', { dataset });
@@ -89,7 +89,7 @@ const CONVERSIONS: readonly (readonly [object, readonly string[], object, readon
 test('each conversion, and back in time', async () => {
   for (const [at, [from, written, to, become]] of CONVERSIONS.entries()) {
     const id = `CONVERTED_${at}`;
-    const before = await made(id, from, written);
+    const before = await createDataset(id, from, written);
     const was = await records(id);
     await edited(id, { v: to }, 'update');
     assert.deepEqual(await values(id), become, `${JSON.stringify(from)} to ${JSON.stringify(to)}`);
@@ -107,7 +107,7 @@ test('each conversion, and back in time', async () => {
   }
 });
 
-test('a value that can not be of the new type ends the edit, or becomes null where values may', async () => {
+test('a value that does not fit the new type ends the edit, or becomes null where allowed', async () => {
   const cases = [
     [
       'BAD_DATE',
@@ -121,10 +121,10 @@ test('a value that can not be of the new type ends the edit, or becomes null whe
     ['BAD_NUMBER', string, ['many', '2'], number, /many\\" of record K0, 2020-01-01 is no number/],
     ['BAD_DAY', time, ['2020-01-01 10:00:00'], date, /10:00:00\\" of record K0, .* is no date/],
   ] as const;
-  for (const [id, from, written, to, says] of cases) {
-    await made(id, from, written);
+  for (const [id, from, written, to, expected] of cases) {
+    await createDataset(id, from, written);
     const was = await values(id);
-    await refused(id, { ...schema({ v: to }), existing: 'update' }, says);
+    await refused(id, { ...schema({ v: to }), existing: 'update' }, expected);
     assert.deepEqual(await values(id), was);
     const discarding = { schemaContract: { types: 'discard_value' }, existing: 'update' };
     const answer = await ask('PATCH', `/datasets/WS/${id}`, {
@@ -136,8 +136,8 @@ test('a value that can not be of the new type ends the edit, or becomes null whe
   }
 });
 
-test('what can not be: refused, naming the property and the rule', async () => {
-  await made('RULES', integer, ['1']);
+test('invalid edits are refused, naming the property and the rule', async () => {
+  await createDataset('RULES', integer, ['1']);
   await refused(
     'RULES',
     schema({ v: number }),
@@ -158,10 +158,10 @@ test('what can not be: refused, naming the property and the rule', async () => {
   await refused('RULES', { existing: 'delete' }, /existing needs schema/);
   await refused('RULES', { ...schema({}), existing: 'later' }, /existing must/);
   await refused('RULES', schema({ V: string }), /names column V twice/);
-  const asked = await ask('PATCH', '/datasets/WS/RULES', {
+  const response = await ask('PATCH', '/datasets/WS/RULES', {
     expectations: [{ range: { property: 'v', min: 0 } }],
   });
-  assert.equal(asked.status, 200);
+  assert.equal(response.status, 200);
   await refused('RULES', schema({ v: null }), /expectations.0.range: 'v' is not a property/);
   await refused(
     'RULES',
@@ -170,10 +170,10 @@ test('what can not be: refused, naming the property and the rule', async () => {
   );
 });
 
-test('a property goes, and comes again as another one', async () => {
-  const before = await made('GOES', integer, ['1', '2']);
+test('a property is removed, and added again with another type', async () => {
+  const before = await createDataset('GOES', integer, ['1', '2']);
   await edited('GOES', { v: null });
-  const gone = server.tapedeck.services.lake.snapshot;
+  const removalSnapshot = server.tapedeck.services.lake.snapshot;
   assert.deepEqual(await records('GOES'), [
     { symbol: 'K0', date: '2020-01-01' },
     { symbol: 'K1', date: '2020-01-01' },
@@ -193,18 +193,18 @@ test('a property goes, and comes again as another one', async () => {
     w: 1,
   });
   assert.deepEqual(await values('GOES', `&asOf=${before}`), [1, 2]);
-  assert.deepEqual(Object.keys((await records('GOES', `&asOf=${gone}`))[0] ?? {}), [
+  assert.deepEqual(Object.keys((await records('GOES', `&asOf=${removalSnapshot}`))[0] ?? {}), [
     'symbol',
     'date',
   ]);
   const versions = (await (await ask('GET', '/datasets/WS/GOES/versions')).json()) as readonly {
     readonly snapshot: number;
   }[];
-  assert.ok(versions.some(({ snapshot }) => snapshot === gone));
+  assert.ok(versions.some(({ snapshot }) => snapshot === removalSnapshot));
 });
 
-test('after a purge a new property does not meet what is left of one that went', async () => {
-  await made('PURGED', integer, ['1', '2']);
+test('after a purge a new property does not contain values of a removed one', async () => {
+  await createDataset('PURGED', integer, ['1', '2']);
   await loaded(server, 'PURGED', 'symbol,date,v\nOTHER,2020-01-01,3\n');
   await edited('PURGED', { v: null });
   assert.equal((await ask('DELETE', '/data/WS/PURGED/OTHER?purge=true')).status, 200);
@@ -235,8 +235,8 @@ test('a dataset without an index, and one whose date is the day of creation', as
   assert.deepEqual((await values('CREATED')).toSorted(), [1, 2.5, 3]);
 });
 
-test('existing=delete lets the records go, and any type come', async () => {
-  const before = await made('EMPTIED', { type: 'object' }, ['"{""a"":1}"']);
+test('existing=delete deletes the records, and allows any type', async () => {
+  const before = await createDataset('EMPTIED', { type: 'object' }, ['"{""a"":1}"']);
   await edited('EMPTIED', { v: date }, 'delete');
   assert.deepEqual(await records('EMPTIED'), []);
   assert.deepEqual(await values('EMPTIED', `&asOf=${before}`), [{ a: 1 }]);
@@ -244,8 +244,8 @@ test('existing=delete lets the records go, and any type come', async () => {
   assert.deepEqual(await values('EMPTIED'), ['2020-05-05']);
 });
 
-test('pushed records are part of it, replaced and deleted ones are not', async () => {
-  await made('PUSHED', string, ['1', '2', 'three']);
+test('an edit includes pushed records, but not replaced and deleted ones', async () => {
+  await createDataset('PUSHED', string, ['1', '2', 'three']);
   await ask('DELETE', '/data/WS/PUSHED/K2');
   const record = { symbol: 'K0', date: '2020-01-01', v: '10' };
   await ask('POST', '/record/WS/PUSHED?duplicateKeyHandling=replace', record);
@@ -254,8 +254,8 @@ test('pushed records are part of it, replaced and deleted ones are not', async (
   assert.deepEqual(await values('PUSHED'), [10, 2, 7]);
 });
 
-test('what is pushed beside an edit is of the old schema and converted, or of the new one', async () => {
-  await made('BESIDE', string, ['1']);
+test('records pushed during an edit are of the old schema and converted, or of the new one', async () => {
+  await createDataset('BESIDE', string, ['1']);
   const url = `${server.base}/v1/record/WS/BESIDE?token=${server.secret}`;
   const push = (symbol: string, v: unknown): Promise<Response> =>
     fetch(url, { method: 'POST', body: JSON.stringify({ symbol, date: '2020-01-02', v }) });
@@ -266,7 +266,7 @@ test('what is pushed beside an edit is of the old schema and converted, or of th
     pushes.push(push(`P${at}`, String(at)), push(`N${at}`, 'none'));
     await pushes.at(-1);
   }
-  // A text that is none came before the edit, which it refuses, or after, which refuses it.
+  // A text that is no number arrived before the edit, which then fails, or after it, and is refused.
   const refusedEdit = await edit.then(
     () => false,
     () => true,
@@ -278,7 +278,7 @@ test('what is pushed beside an edit is of the old schema and converted, or of th
   const types = new Set(stored.map(({ v }) => typeof v));
   assert.deepEqual([...types], [refusedEdit ? 'string' : 'number']);
   await edited('BESIDE', { more: string });
-  assert.equal((await records('BESIDE')).length, good + 1, 'what is pending can be flushed');
+  assert.equal((await records('BESIDE')).length, good + 1, 'pending records can be flushed');
 });
 
 test('more records than may be written again are refused', async () => {
@@ -287,9 +287,9 @@ test('more records than may be written again are refused', async () => {
   await loaded(server, 'MANY', `v\n${rows}\n`);
   const tableId = lake.directory.dataset('WS', 'MANY')?.tableId ?? 0;
   assert.equal((await lake.table(tableId))?.records, 1_000_001);
-  const says = /the dataset has 1000001 records, at most 1000000 may be written again at once/;
-  await refused('MANY', { ...schema({ v: number }), existing: 'update' }, says);
+  const expected = /the dataset has 1000001 records, at most 1000000 may be written again at once/;
+  await refused('MANY', { ...schema({ v: number }), existing: 'update' }, expected);
   await ask('PATCH', '/datasets/WS/MANY', { schemaContract: { types: 'evolve' } });
   const answer = await load(server, 'MANY', 'v\n1.5\n');
-  assert.match(await answer.text(), says);
+  assert.match(await answer.text(), expected);
 });

@@ -1,4 +1,4 @@
-// A dataset as wide as one may be is read on every door within the memory that
+// A dataset of the maximum width is read on every endpoint within the memory that
 // docs/reference/limits.md states, and changed, compacted and exported; a wider one is refused wherever it
 // would get its columns.
 import assert from 'node:assert/strict';
@@ -50,7 +50,7 @@ async function done(server: TestServer, method: string, path: string, value?: ob
   return text;
 }
 
-/** Two loads, replaced records, pushed ones: what a read meets at worst. */
+/** Two loads, replaced records, pushed ones: the worst case of a read. */
 async function fill(server: TestServer): Promise<void> {
   await loaded(server, 'D', csvOf(0), INDEX);
   await loaded(server, 'D', csvOf(ROWS));
@@ -85,8 +85,8 @@ const READS: readonly string[] = [
 
 async function exported(server: TestServer, what: object, path: string): Promise<string> {
   const order = { ...what, format: 'parquet', target: { type: 'FILE', path } };
-  const made = await done(server, 'POST', '/exports/WS', order);
-  const { exportId } = JSON.parse(made) as { readonly exportId: string };
+  const exportText = await done(server, 'POST', '/exports/WS', order);
+  const { exportId } = JSON.parse(exportText) as { readonly exportId: string };
   for (;;) {
     const text = await done(server, 'GET', `/exports/WS/${exportId}`);
     const { state } = JSON.parse(text) as { readonly state: string };
@@ -95,9 +95,9 @@ async function exported(server: TestServer, what: object, path: string): Promise
   }
 }
 
-test(`${PROPERTIES_MAX} columns are read, exported, put together and edited`, async () => {
+test(`${PROPERTIES_MAX} columns are read, exported, compacted and edited`, async () => {
   const exportFolder = await mkdtemp(join(tmpdir(), 'tapedeck-wide-'));
-  // Three quarters of what a query has by itself: two threads over 1,000 columns took 450 to 512 MiB.
+  // Three quarters of the default memory of a query: two threads over 1,000 columns took 450 to 512 MiB.
   const memory = String(384 * 1024 ** 2);
   const settings = { TAPEDECK_EXPORT_FOLDER: exportFolder, TAPEDECK_SQL_MEMORY: memory };
   await using server = await startServer({ settings, seams: { watch: false } });
@@ -146,17 +146,17 @@ describe('a wider dataset is refused, with the limit', () => {
     }
   });
 
-  test('by its making, an edit, and a load that brings columns', async () => {
+  test('by its creation, an edit, and a load that adds columns', async () => {
     await using server = await startServer();
     const wider = await create(server, { ...properties, more: { type: 'string' } });
     assert.equal(wider.status, 400);
     assert.match(wider.text, named);
     const contract = { schemaContract: { columns: 'evolve' } };
-    const made = await create(server, properties, {
+    const response = await create(server, properties, {
       columnMapping: { key: 'symbol' },
       ...contract,
     });
-    assert.equal(made.status, 200, made.text);
+    assert.equal(response.status, 200, response.text);
     const edit = { schema: { properties: { more: { type: 'string' } } } };
     const edited = await send(server, 'PATCH', '/datasets/WS/D', edit);
     assert.equal(edited.status, 400);
@@ -171,7 +171,7 @@ describe('a wider dataset is refused, with the limit', () => {
 
 describe('a record with many more cells than the header', () => {
   // DuckDB was at one of them for minutes: an error for each cell, each with a copy of the line.
-  test('is rejected by itself', async () => {
+  test('is the only record that is rejected', async () => {
     await using server = await startServer();
     const wide = `W,${'1,'.repeat(300_000)}`;
     const quoted = `Q,"${'x,'.repeat(500)}"`;

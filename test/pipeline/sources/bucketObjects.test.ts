@@ -1,5 +1,5 @@
 // The objects of buckets are listed through the API and the command line, of sources and of credentials: page
-// by page, by the rules of addresses that pulls keep.
+// by page, with the address rules of pulls.
 import assert from 'node:assert/strict';
 import { CreateBucketCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, test, type TestContext } from 'vitest';
@@ -117,7 +117,7 @@ test('a bucket of a real store: pages, prefixes and folders', async (t) => {
   assert.deepEqual(keysOf(await page(credentialId, { ...named, prefix: 'old/' })), ['old/c.csv']);
 });
 
-test('what a store refuses, and what is asked wrongly', async (t) => {
+test('refusals of a store, and invalid requests', async (t) => {
   const world = await worldOf(t);
   if (world === undefined) return;
   const { credentialId, dataSourceId, endpoint } = world;
@@ -137,12 +137,12 @@ test('the command line lists a source, and a bucket beside a credential', async 
   if (world === undefined) return;
   const { dataSourceId, endpoint } = world;
   const env = { TAPEDECK_SERVER: server.base, TAPEDECK_TOKEN: server.secret };
-  const told = await runHere(['source', 'objects', 'daily', '--limit', '2', '--json'], { env });
-  assert.equal(told.code, 0, told.stderr);
-  const lines = told.stdout.trim().split('\n');
+  const result = await runHere(['source', 'objects', 'daily', '--limit', '2', '--json'], { env });
+  assert.equal(result.code, 0, result.stderr);
+  const lines = result.stdout.trim().split('\n');
   const keys = lines.map((line) => (JSON.parse(line) as { readonly key: string }).key);
   assert.deepEqual(keys, keysOf(await page(dataSourceId)).slice(0, 2));
-  assert.match(told.stderr, /^more: --page \S+\n$/);
+  assert.match(result.stderr, /^more: --page \S+\n$/);
   const from = ['source', 'objects', `s3://${BUCKET}/old/`];
   const opened = await runHere([...from, '--credential', 'store', '--endpoint', endpoint], { env });
   assert.equal(opened.code, 0, opened.stderr);
@@ -151,7 +151,7 @@ test('the command line lists a source, and a bucket beside a credential', async 
   assert.match(unopened.stderr, /--credential must name the credential of s3:/);
 });
 
-test('a source or credential of another kind, and one that is not there', async () => {
+test('a source or credential of another kind, and one that does not exist', async () => {
   const http = { type: 'HTTP', url: 'http://example.com/a.csv' };
   const { dataSourceId = '' } = await create(server, '/data-sources/WS', http);
   await refused(dataSourceId, {}, /the data source is of type HTTP: only one of type AWS-S3/);

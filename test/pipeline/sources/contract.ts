@@ -17,13 +17,13 @@ import type { Wire } from '../../base/servers/wire.ts';
 export interface World extends AsyncDisposable {
   readonly pull: Pull;
   readonly order: Pick<PullOrder, 'definition' | 'credential'>;
-  /** Makes a batch of `bytes` bytes or more that was not there before; its records bear `batch`. */
+  /** Adds a new batch of `bytes` bytes or more; its records contain `batch`. */
   add(batch: number, bytes?: number): Promise<void>;
-  /** Orders that ask for less than they may have, and what they are told. */
+  /** Orders without the required access, and the reason of their refusal. */
   readonly refused: Readonly<Record<string, Refused>>;
-  /** What each connection goes through; undefined where there is none. */
+  /** The proxy of each connection; undefined where there is none. */
   readonly wire?: Wire;
-  /** With a short deadline: for what never comes. */
+  /** A pull with a short deadline: for answers that never arrive. */
   readonly impatient: Pull;
 }
 
@@ -37,15 +37,15 @@ export interface Kind {
   start(): Promise<World>;
   /** `one`: a body that is sent whole when it changed; `each`: a piece for each batch. */
   readonly sends: 'one' | 'each' | 'rows';
-  /** Bytes of what is said before the records; 0 when there is no wire. */
+  /** Bytes that are exchanged before the records; 0 when there is no wire. */
   readonly untilRecords: number;
-  /** Of the large batch, when it cannot be 50 MB. */
+  /** Size of the large batch, when it cannot be 50 MB. */
   readonly largeBytes?: number;
 }
 
 interface Pulled {
   readonly names: readonly string[];
-  /** `batch` of the records, each once, in the order they came. */
+  /** `batch` of the records, each once, in the order of arrival. */
   readonly batches: readonly number[];
   readonly texts: readonly string[];
   readonly position: Position | undefined;
@@ -56,11 +56,11 @@ interface Options {
   readonly landing?: Partial<Landing>;
   readonly order?: Partial<PullOrder>;
   readonly pull?: Pull;
-  /** Pieces that are taken. */
+  /** Maximum number of pieces to pull. */
   readonly most?: number;
 }
 
-/** Pulls into a folder of its own; proves that it holds what was told, and nothing after a failure. */
+/** Pulls into a new folder; proves that it holds the reported files, and nothing after a failure. */
 export async function pulled(
   world: Pick<World, 'order' | 'pull'>,
   options: Options = {},
@@ -75,29 +75,29 @@ export async function pulled(
     onBytes: () => undefined,
     ...options.landing,
   };
-  const taken: Piece[] = [];
+  const pieces: Piece[] = [];
   const texts: string[] = [];
   const files = async (): Promise<readonly string[]> => (await readdir(folder)).sort();
   try {
     const order = { ...world.order, since, landing, owner: OWNER, ...options.order };
     for await (const piece of (options.pull ?? world.pull)(order)) {
-      taken.push(piece);
+      pieces.push(piece);
       const body = await readFile(piece.path);
       assert.equal(body.length, piece.bytes);
       texts.push(body.toString('utf8'));
       assert.deepEqual(
         await files(),
-        taken.map(({ path }) => path.slice(folder.length + 1)).sort(),
+        pieces.map(({ path }) => path.slice(folder.length + 1)).sort(),
       );
-      if (taken.length >= most) break;
+      if (pieces.length >= most) break;
     }
-    const position = taken.at(-1)?.position;
+    const position = pieces.at(-1)?.position;
     // It is stored as JSON, beside every batch of records.
     assert.deepEqual(position, position && JSON.parse(JSON.stringify(position)));
     assert.ok(JSON.stringify(position ?? {}).length < 100_000);
-    return { names: taken.map(({ name }) => name), batches: batchesOf(texts), texts, position };
+    return { names: pieces.map(({ name }) => name), batches: batchesOf(texts), texts, position };
   } finally {
-    assert.equal((await files()).length, taken.length, 'a failure leaves no file');
+    assert.equal((await files()).length, pieces.length, 'a failure leaves no file');
     await rm(folder, { recursive: true, force: true });
   }
 }
@@ -119,7 +119,7 @@ export const failing =
     return true;
   };
 
-/** Texts of a batch's records, in all `bytes` bytes or a little more; made as they are asked for. */
+/** Texts of a batch's records, in all `bytes` bytes or a little more; generated lazily. */
 export function* recordsOf(batch: number, bytes = 0): Generator<string, void> {
   const record = JSON.stringify({ batch, text: 'x'.repeat(Math.min(1_000, bytes)) });
   const count = Math.max(2, Math.ceil(bytes / record.length));

@@ -1,4 +1,4 @@
-// What every source keeps, whatever stands behind it: one table of cases, run against real servers.
+// The contract of every source, independent of its server: one table of cases, run against real servers.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,13 +7,13 @@ import { afterAll, beforeAll, describe, test } from 'vitest';
 import type { Landing, PullOrder } from '../../../pipeline/sources/base/source.ts';
 import { failing, type Kind, OWNER, pulled, type World } from './contract.ts';
 
-/** Of 50 MB, and of the pages that are parsed; a body held in memory takes more. */
+/** For a batch of 50 MB, and for parsed pages; a body in memory takes more. */
 const MEMORY_BYTES_MAX = 150_000_000;
 
 type Case = (world: World, kind: Kind) => Promise<void>;
 
 const CASES: Readonly<Record<string, Case>> = {
-  'all there is, oldest first, each with its name': async (world, { sends }) => {
+  'everything available, oldest first, each with its name': async (world, { sends }) => {
     for (const batch of [1, 2, 3]) await world.add(batch);
     const { batches, names } = await pulled(world);
     assert.deepEqual(batches, [1, 2, 3]);
@@ -22,7 +22,7 @@ const CASES: Readonly<Record<string, Case>> = {
     assert.equal(new Set(names).size, names.length);
   },
 
-  'nothing new is no piece, whatever our clock says': async (world) => {
+  'nothing new is no piece, at any time of our clock': async (world) => {
     await world.add(1);
     const { position } = await pulled(world);
     for (const nowMs of [Date.UTC(1999, 0, 1), Date.UTC(2040, 0, 1)]) {
@@ -73,7 +73,7 @@ const CASES: Readonly<Record<string, Case>> = {
     await assert.rejects(sent, failing(/at most 50000 bytes|more than 50000 bytes/, false));
   },
 
-  'who asked may stop it': async (world) => {
+  'the caller may cancel it': async (world) => {
     await world.add(1, 3_000_000);
     const stop = new AbortController();
     const reason = new Error('cancelled');
@@ -113,9 +113,9 @@ const CASES: Readonly<Record<string, Case>> = {
   },
 };
 
-/** Of what stands behind a wire. */
+/** Faults of a server behind a wire. */
 const FAULTS: Readonly<Record<string, Case>> = {
-  'a server that goes in the middle is worth another try': async (world, { untilRecords }) => {
+  'a disconnect in the middle is worth another try': async (world, { untilRecords }) => {
     await world.add(1, 3_000_000);
     world.wire?.breakAfter(untilRecords + 1_000_000, 'close');
     await assert.rejects(pulled(world), failing(/clos|cut|terminat|gone|end/i, true));
@@ -125,7 +125,7 @@ const FAULTS: Readonly<Record<string, Case>> = {
     assert.deepEqual((await pulled(world)).batches, [1]);
   },
 
-  'a server that says nothing ends at the deadline': async (world, { untilRecords }) => {
+  'a pull from a silent server ends at the deadline': async (world, { untilRecords }) => {
     await world.add(1, 3_000_000);
     for (const bytes of [untilRecords + 1_000_000, 0]) {
       world.wire?.breakAfter(bytes, 'stall');
@@ -144,7 +144,7 @@ export function runContract(kind: Kind): void {
         await check(world, kind);
       });
     }
-    describe('what may not be had is named', async () => {
+    describe('a refusal names its reason', async () => {
       const world = await kind.start();
       beforeAll(() => world.add(1));
       afterAll(() => world[Symbol.asyncDispose]());

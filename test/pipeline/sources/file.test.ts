@@ -1,4 +1,4 @@
-// Files of the folder of sources: what is new, what is outside, what changes under the hand.
+// Files of the folder of sources: new files, files outside of it, files that change while they are read.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, renameSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ interface FileWorld extends World {
   write(name: string, text: string, second?: number): Promise<string>;
 }
 
-/** Whose folder is the opened one itself. */
+/** The account whose folder is the opened one itself. */
 const FIRST = { firstAccountId: OWNER.accountId };
 
 async function startWorld(path = 'prices/*.jsonl'): Promise<FileWorld> {
@@ -35,7 +35,7 @@ async function startWorld(path = 'prices/*.jsonl'): Promise<FileWorld> {
     await utimes(file, second, second);
     return file;
   };
-  const of = (asked: string) => ({ definition: { type: 'FILE', path: asked } }) as const;
+  const of = (sourcePath: string) => ({ definition: { type: 'FILE', path: sourcePath } }) as const;
   const pull = filePull({ sourceFolder: folder, deadlineMs: 20_000, ...FIRST }) as Pull;
   return {
     folder,
@@ -44,7 +44,7 @@ async function startWorld(path = 'prices/*.jsonl'): Promise<FileWorld> {
     impatient: pull,
     order: { ...of(path), credential: undefined },
     add: async (batch, bytes) => {
-      // Written as it is made: the test's own memory is not what is measured.
+      // Written while it is generated: the test must not measure its own memory.
       const file = await write(`prices/b${batch}.jsonl`, '');
       for (const record of recordsOf(batch, bytes)) appendFileSync(file, `${record}\n`);
       await utimes(file, seconds, seconds);
@@ -92,7 +92,7 @@ test('the folder itself may be a link, and links within it are followed', async 
   assert.deepEqual([names, texts], [['prices/latest.jsonl'], ['one']]);
 });
 
-test('a link that can not be followed stops nothing else, and is told', async () => {
+test('a link that can not be followed stops no other file, and is reported', async () => {
   await using world = await startWorld();
   await world.write('prices/a.jsonl', 'a');
   await world.write('top.jsonl', 'top');
@@ -134,7 +134,7 @@ test('a link that can not be followed stops nothing else, and is told', async ()
   assert.equal((await ask('prices/*.jsonl'))[1].split('\n').length, 21, 'the first ones, and more');
 });
 
-test("an account reads its own folder, and the first one all that is nobody else's", async () => {
+test('an account reads its own folder, and the first one all but the folders of others', async () => {
   await using world = await startWorld();
   const [second, third] = ['0123456789abcdef', 'fedcba9876543210'];
   await world.write('x.csv', 'first');
@@ -160,7 +160,7 @@ test("an account reads its own folder, and the first one all that is nobody else
   }
 });
 
-test('what a pattern names: files, not folders, pipes, or what is being written', async () => {
+test('a pattern names files, not folders, pipes, or files that are being written', async () => {
   await using world = await startWorld('a?/[x-z]*/*.csv');
   await world.write('a1/x/2.csv', '2');
   await world.write('a2/z1/1.csv', '1', 900);
@@ -174,7 +174,7 @@ test('what a pattern names: files, not folders, pipes, or what is being written'
   assert.deepEqual((await pulled(world)).names, ['a2/z1/1.csv', 'a1/x/2.csv']);
 });
 
-test('a file that comes late with an old time is new', async () => {
+test('a file that arrives late with an old time is new', async () => {
   await using world = await startWorld();
   await world.write('prices/b.jsonl', 'b', 2_000);
   const { position } = await pulled(world);
@@ -201,7 +201,7 @@ describe('a file that changes while it is read is worth another try', () => {
   for (const [name, change] of [
     ['grows', (file: string) => appendFileSync(file, 'more')],
     ['shrinks', (file: string) => truncateSync(file, 2_500_000)],
-    ['is written anew', (file: string) => writeFileSync(file, Buffer.alloc(BYTES))],
+    ['is rewritten', (file: string) => writeFileSync(file, Buffer.alloc(BYTES))],
     [
       'is replaced',
       (file: string) => (writeFileSync(`${file}.new`, 'n'), renameSync(`${file}.new`, file)),
@@ -221,7 +221,7 @@ describe('a file that changes while it is read is worth another try', () => {
     });
   }
 
-  test('also before its turn comes', async () => {
+  test('also before it is read', async () => {
     await using world = await startWorld();
     await world.write('prices/a.jsonl', 'a');
     const second = await world.write('prices/b.jsonl', 'b');
@@ -232,18 +232,18 @@ describe('a file that changes while it is read is worth another try', () => {
   });
 });
 
-test('progress is told of how much', async () => {
+test('progress reports the bytes read and the total', async () => {
   await using world = await startWorld();
   for (const [name, text] of [
     ['a', 'aaa'],
     ['b', 'bb'],
   ] as const)
     await world.write(`prices/${name}.jsonl`, text);
-  const told: unknown[] = [];
+  const progress: unknown[] = [];
   const onBytes = (bytes: number, ofBytes: number | undefined): void =>
-    void told.push([bytes, ofBytes]);
+    void progress.push([bytes, ofBytes]);
   await pulled(world, { landing: { onBytes } });
-  assert.deepEqual(told, [
+  assert.deepEqual(progress, [
     [3, 5],
     [5, 5],
   ]);
@@ -263,7 +263,7 @@ test('a copy that takes too long ends', async () => {
   );
 });
 
-test('what a path may be', () => {
+test('valid and invalid paths', () => {
   for (const path of ['a.csv', 'a/b.csv', 'a/*.csv', '[a]/?.csv', '..a/b..', 'é/ü ö.csv']) {
     checkSourcePath(path);
   }

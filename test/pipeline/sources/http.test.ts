@@ -1,4 +1,4 @@
-// HTTP sources: one body, lists in pages, and what a server may answer instead.
+// HTTP sources: one body, lists in pages, and other answers of a server.
 import assert from 'node:assert/strict';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { pipeline, Readable } from 'node:stream';
@@ -27,7 +27,7 @@ interface Batch {
 
 type Answer = (url: URL, response: ServerResponse, request: IncomingMessage) => void;
 
-/** Serves the batches that `add` made, to who has the key. */
+/** Serves the batches of `add` to requests with the key. */
 async function startWorld(
   answer: (batches: readonly Batch[]) => Answer,
   pages?: Pages,
@@ -120,7 +120,7 @@ const KINDS: readonly Kind[] = [
       startWorld(
         (batches) => (url, response) => {
           const at = Number(url.searchParams.get('after') ?? 0);
-          // A server does not know whether more will come.
+          // A server does not know whether more will follow.
           const more = at < batches.length ? { next: { after: at + 1 } } : {};
           send(response, batches.slice(at, at + 1), more);
         },
@@ -133,12 +133,12 @@ for (const kind of KINDS) runContract(kind);
 /** Pulls from a server that answers every request with `answer`. */
 async function from(
   answer: RequestListener,
-  work: (world: World, asked: readonly string[]) => Promise<void>,
+  work: (world: World, requestPaths: readonly string[]) => Promise<void>,
   definition: Partial<HttpDefinition> = {},
 ): Promise<void> {
-  const asked: string[] = [];
+  const requestPaths: string[] = [];
   await using server = await startHttp((request, response) => {
-    asked.push(request.url ?? '');
+    requestPaths.push(request.url ?? '');
     answer(request, response);
   });
   const url = `http://127.0.0.1:${server.port}/a`;
@@ -151,7 +151,7 @@ async function from(
       refused: {},
       [Symbol.asyncDispose]: () => Promise.resolve(),
     },
-    asked,
+    requestPaths,
   );
 }
 
@@ -195,11 +195,11 @@ describe('conditions', () => {
   test('a URL may name the day on which it is fetched', async () => {
     await from(
       (_request, response) => response.end('[]'),
-      async (world, asked) => {
+      async (world, requestPaths) => {
         const definition = world.order.definition as HttpDefinition;
         const url = `${definition.url}-{yyyy}-{mm}-{dd}.csv?m={yyyy}{mm}&as={it}`;
         await pulled({ ...world, order: { ...world.order, definition: { ...definition, url } } });
-        assert.deepEqual(asked, ['/a-2031-01-01.csv?m=203101&as={it}']);
+        assert.deepEqual(requestPaths, ['/a-2031-01-01.csv?m=203101&as={it}']);
       },
     );
   });
@@ -263,7 +263,7 @@ describe('pages', () => {
   const pageOf = (url: string | undefined): number =>
     Number(new URL(url ?? '', 'http://a').searchParams.get('p'));
 
-  test('from the first page that changed on, all come again', async () => {
+  test('from the first changed page on, all are sent again', async () => {
     const lists = [[1], [2], [3]];
     await from(
       (request, response) => response.end(JSON.stringify(lists[pageOf(request.url)] ?? [])),
@@ -284,9 +284,9 @@ describe('pages', () => {
     from(
       (request, response) =>
         response.writeHead(pageOf(request.url) > 1 ? 404 : 200).end(`[${pageOf(request.url)}]`),
-      async (world, asked) => {
+      async (world, requestPaths) => {
         assert.deepEqual((await pulled(world)).texts, ['[0]', '[1]']);
-        assert.deepEqual(asked, ['/a?p=0', '/a?p=1', '/a?p=2']);
+        assert.deepEqual(requestPaths, ['/a?p=0', '/a?p=1', '/a?p=2']);
       },
       { pages: byPage },
     ));
@@ -299,9 +299,9 @@ describe('pages', () => {
     ];
     await from(
       (_request, response) => response.end(JSON.stringify(lists.shift())),
-      async (world, asked) => {
+      async (world, requestPaths) => {
         assert.equal((await pulled(world)).names.length, 2);
-        assert.deepEqual(asked, ['/a', '/a?c=x+y%26', '/a?c=2']);
+        assert.deepEqual(requestPaths, ['/a', '/a?c=x+y%26', '/a?c=2']);
       },
       { pages: byCursor, jsonPath: '$.data' },
     );
@@ -314,7 +314,7 @@ describe('pages', () => {
     why: RegExp,
   ])[] = [
     [
-      'a cursor that comes again',
+      'a repeated cursor',
       byCursor,
       ['{"n":1,"next":"a"}', '{"n":2,"next":"b"}', '{"n":3,"next":"a"}'],
       /same cursor/,
@@ -339,17 +339,17 @@ describe('pages', () => {
     });
   }
 
-  test('a list without end has one', () =>
+  test('a list without end stops at the limit of pages', () =>
     from(
       (request, response) => response.end(`[${pageOf(request.url)}]`),
-      async (world, asked) => {
+      async (world, requestPaths) => {
         await assert.rejects(pulled(world), failing(/at most 1000 pages/, false));
-        assert.equal(asked.length, 1_000);
+        assert.equal(requestPaths.length, 1_000);
       },
       { pages: byPage },
     ));
 
-  test('what a definition may say of pages', () => {
+  test('valid and invalid definitions of pages', () => {
     checkPages({ kind: 'page', parameter: 'page[number]', first: 0 });
     checkPages({ kind: 'cursor', parameter: 'after', cursorPath: '$.a.b-c' });
     for (const pages of [

@@ -1,4 +1,4 @@
-// What a pattern names, held against regular expressions; what of a listing is new, held against
+// The matches of a pattern, compared with regular expressions; the new items of a listing, compared with
 // a memory without limit.
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
@@ -59,7 +59,7 @@ describe('patterns', () => {
     assert.ok(performance.now() - startedMs < 5_000);
   });
 
-  test('what is no pattern', () => {
+  test('invalid patterns', () => {
     for (const pattern of ['', '[a', 'a[', '[]', '[!]', 'a\nb', 'x'.repeat(1_025)]) {
       assert.throws(
         () => {
@@ -112,14 +112,14 @@ const item = (name: string, time: number, version = 1): Listed => ({
   version: String(version),
 });
 
-describe('what is new of a listing', () => {
+describe('new items of a listing', () => {
   test('each version once, in any history that the memory holds', (t) => {
     const step = fc.record({
       name: fc.constantFrom('a', 'b', 'c', 'd', 'e'),
       time: fc.nat(5),
       version: fc.nat(2),
       most: fc.integer({ min: 1, max: 3 }),
-      gone: fc.boolean(),
+      isRemoved: fc.boolean(),
     });
     for (const seed of seedsOf(t))
       fc.assert(
@@ -127,19 +127,19 @@ describe('what is new of a listing', () => {
           const there = new Map<string, Listed>();
           const had = new Set<string>();
           let position: Position | undefined;
-          for (const { name, time, version, most, gone } of steps) {
-            if (gone) there.delete(name);
+          for (const { name, time, version, most, isRemoved } of steps) {
+            if (isRemoved) there.delete(name);
             else there.set(name, item(name, time, version));
-            // What has gone is forgotten.
+            // A removed item is forgotten.
             const now = new Set([...there.values()].map((one) => `${one.name} ${one.version}`));
             const expected = [...there.values()]
               .filter((one) => !had.has(`${one.name} ${one.version}`))
               .sort((a, b) => (`${a.time} ${a.name}` < `${b.time} ${b.name}` ? -1 : 1))
               .slice(0, most)
               .map((one) => one.name);
-            const found = pull(there.values(), position, most, 100);
-            assert.deepEqual(found.names, expected);
-            ({ position } = found);
+            const result = pull(there.values(), position, most, 100);
+            assert.deepEqual(result.names, expected);
+            ({ position } = result);
             if (expected.length === 0) continue;
             for (const mark of had) if (!now.has(mark)) had.delete(mark);
             for (const one of expected) had.add(`${one} ${there.get(one)?.version}`);
@@ -149,7 +149,7 @@ describe('what is new of a listing', () => {
       );
   });
 
-  test('a memory that is full lets its oldest go, and takes nothing older any more', () => {
+  test('a full memory evicts its oldest item, and accepts nothing older any more', () => {
     const items = Array.from({ length: 20 }, (_, n) => item(`n${n + 10}`, n));
     const first = pull(items, undefined, Infinity, 5);
     assert.equal(first.names.length, 20);
@@ -159,14 +159,14 @@ describe('what is new of a listing', () => {
     assert.ok(JSON.stringify(first.position).length < 200);
   });
 
-  test('a pull that ended in the middle goes on there, however small the memory', () => {
+  test('a pull that ended in the middle goes on there, with a memory of any size', () => {
     const items = Array.from({ length: 20 }, (_, n) => item(`n${n + 10}`, n % 3));
     const names: string[] = [];
     let position: Position | undefined;
     for (let count = 0; count < 10; count += 1) {
-      const found = pull(items, position, 3, 4);
-      names.push(...found.names);
-      ({ position } = found);
+      const result = pull(items, position, 3, 4);
+      names.push(...result.names);
+      ({ position } = result);
     }
     assert.equal(names.length, 20);
     assert.equal(new Set(names).size, 20);

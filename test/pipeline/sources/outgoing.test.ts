@@ -1,4 +1,4 @@
-// The guarded client: what it refuses before a byte is sent, what it sends, what it does not believe.
+// The guarded client: refusals before a byte is sent, its requests, and answers that it does not trust.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer as createHttpServer, type RequestListener } from 'node:http';
@@ -15,7 +15,7 @@ import {
 import { SourceFailure } from '../../../pipeline/sources/base/source.ts';
 import { HOSTILE_URLS } from './hostileUrls.ts';
 
-/** What the names of the tests mean. */
+/** The addresses of the names in the tests. */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   'public.test': ['93.184.216.34'],
   'loop.test': ['127.0.0.1'],
@@ -98,7 +98,7 @@ async function listening(server: ReturnType<typeof createServer>): Promise<Liste
 const serve = (listener: RequestListener): Promise<Listening> =>
   listening(createHttpServer(listener));
 
-/** Sends `parts` as they are, 20 ms apart, then closes unless told to stay. */
+/** Sends `parts` as they are, 20 ms apart, then closes unless the connection is to stay open. */
 const sends = (parts: readonly (string | Buffer)[], stay = false): Promise<Listening> =>
   listening(
     createServer((socket) => {
@@ -136,26 +136,26 @@ describe('hostile URLs reach nothing', () => {
 });
 
 describe('names', () => {
-  test('a name is resolved once, and what it meant then is connected to', async () => {
-    let asked = 0;
+  test('a name is resolved once, and the client connects to that address', async () => {
+    let lookupCount = 0;
     await using server = await serve((_request, response) => response.end('here'));
     const rebinding: Resolve = async () => {
-      asked += 1;
-      return [{ address: asked === 1 ? '127.0.0.1' : '127.0.0.2', family: 4 }];
+      lookupCount += 1;
+      return [{ address: lookupCount === 1 ? '127.0.0.1' : '127.0.0.2', family: 4 }];
     };
     await using outgoing = openOutgoing({ ...OPEN, resolve: rebinding });
     for (let count = 0; count < 3; count += 1) {
       const answer = await outgoing.send(request(`http://rebinding.test:${server.port}/`));
       assert.equal(await textOf(answer.body), 'here');
     }
-    assert.equal(asked, 1);
+    assert.equal(lookupCount, 1);
   });
 
   test('a delivery to many origins keeps eight connections', async () => {
-    const asked: string[] = [];
+    const resolvedHosts: string[] = [];
     await using server = await serve((_request, response) => response.end('here'));
     const named: Resolve = async (host) => {
-      asked.push(host);
+      resolvedHosts.push(host);
       return [{ address: '127.0.0.1', family: 4 }];
     };
     await using outgoing = openOutgoing({ ...OPEN, resolve: named });
@@ -163,7 +163,7 @@ describe('names', () => {
       const answer = await outgoing.send(request(`http://h${n}.test:${server.port}/`));
       assert.equal(await textOf(answer.body), 'here');
     }
-    assert.equal(asked.join(' ').replaceAll('.test', ''), 'h1 h2 h3 h4 h5 h6 h7 h8 h9 h1');
+    assert.equal(resolvedHosts.join(' ').replaceAll('.test', ''), 'h1 h2 h3 h4 h5 h6 h7 h8 h9 h1');
   });
 
   test('a resolver that is down is worth another try', async () => {
@@ -216,7 +216,7 @@ describe('redirects', () => {
       const rules = { ...CLOSED, allowPrivateAddresses: true };
       const pinned: Resolve = async (host) =>
         host === 'start.test' ? [{ address: '127.0.0.1', family: 4 }] : resolve(host);
-      // Of this machine, only the first hop is let through.
+      // On this machine, only the first hop is allowed.
       await using server = await serve((_request, response) => {
         rules.allowPrivateAddresses = false;
         response.writeHead(302, { location }).end('moved');
@@ -331,7 +331,7 @@ describe('bodies', () => {
       false,
     ],
     [
-      'longer than it says',
+      'longer than its content-length',
       [`${head('content-length: 3')}abcdef`],
       /longer than its content-length/,
       false,
@@ -354,9 +354,9 @@ describe('bodies', () => {
     ['unknown coding', [`${head('content-encoding: rot13')}abc`], /encoded as "rot13"/, false],
     ['many codings', [`${head('content-encoding: br,br,br,br')}abc`], /more than 3 times/, false],
     ['a bomb', [head('content-encoding: gzip'), bomb], /more than 1000000 bytes/, false],
-    ['too long, and says so', [head('content-length: 1000001')], /more than 1000000 bytes/, false],
+    ['too long, as it states', [head('content-length: 1000001')], /more than 1000000 bytes/, false],
     [
-      'too long, without saying',
+      'too long, without a content-length',
       [head('x: y'), Buffer.alloc(1_000_001)],
       /more than 1000000/,
       false,
@@ -389,7 +389,7 @@ describe('bodies', () => {
     await assert.rejects(sent, failing(/took longer than 300 ms/, true));
   });
 
-  test('nobody there', async () => {
+  test('no server at the port', async () => {
     const { port } = await (async () => {
       await using server = await sends([]);
       return server;
@@ -397,7 +397,7 @@ describe('bodies', () => {
     await assert.rejects(send(`http://127.0.0.1:${port}/`), failing(/refuses connections/, true));
   });
 
-  test('whoever asked may stop it, and may stop reading', async () => {
+  test('the caller may cancel it, and may stop reading', async () => {
     await using server = await serve((_request, response) => {
       response.write(Buffer.alloc(100_000));
     });

@@ -1,4 +1,4 @@
-// TLS of the guarded client: a certificate is believed only with its authority, its name, its time.
+// TLS of the guarded client: a certificate is trusted only with its authority, its name, its time.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -47,8 +47,8 @@ const rules = (more: Partial<OutgoingRules> = {}): OutgoingRules => ({
   ...more,
 });
 
-async function textOf(url: string, given: OutgoingRules): Promise<string> {
-  await using outgoing = openOutgoing(given);
+async function textOf(url: string, outgoingRules: OutgoingRules): Promise<string> {
+  await using outgoing = openOutgoing(outgoingRules);
   const { signal } = new AbortController();
   const answer = await outgoing.send({ method: 'GET', url, headers: {}, bytesMax: 1_000, signal });
   const chunks: Buffer[] = [];
@@ -57,11 +57,11 @@ async function textOf(url: string, given: OutgoingRules): Promise<string> {
 }
 
 describe('TLS', () => {
-  test('the name of the URL is asked for, at the address that was judged', async () => {
+  test('the client requests the name of the URL, at the checked address', async () => {
     assert.equal(await textOf(`https://${base}/a?b`, rules()), `${base} /a?b`);
   });
 
-  test('an authority that is not known', async () => {
+  test('an unknown authority', async () => {
     const { ca: _, ...unknown } = rules();
     const sent = textOf(`https://${base}/`, unknown);
     await assert.rejects(sent, failing(/data\.test:\d+: TLS failed: self.signed/, false));
@@ -84,7 +84,7 @@ describe('TLS', () => {
     }
   });
 
-  test('TLS where there is none, and none where there is', async () => {
+  test('TLS to a server without it, and plain HTTP to a server with it', async () => {
     await assert.rejects(
       textOf(`http://${base}/`, rules()),
       failing(/before the end|HTTP 400|in HTTP/, true),

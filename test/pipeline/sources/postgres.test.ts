@@ -30,7 +30,7 @@ interface PostgresWorld extends World {
 
 async function startWorld(
   server: Postgres,
-  asked?: Partial<PostgresDefinition>,
+  selection?: Partial<PostgresDefinition>,
 ): Promise<PostgresWorld> {
   tables += 1;
   const table = `Trades ${tables}`;
@@ -61,7 +61,7 @@ async function startWorld(
   const credential = { type: 'POSTGRES', ...login } as const;
   const definition: PostgresDefinition = {
     type: 'POSTGRES',
-    ...(asked ?? { table: `"${table}"`, incrementalColumn: 'id' }),
+    ...(selection ?? { table: `"${table}"`, incrementalColumn: 'id' }),
   };
   return {
     pull: postgresPull(rules) as Pull,
@@ -178,8 +178,8 @@ if (postgres === undefined) {
       }
     });
 
-    describe('what is new', () => {
-      test('later rows that share the greatest value come, with those that share it', async () => {
+    describe('new rows', () => {
+      test('later rows that share the greatest value are sent, with all that share it', async () => {
         const table = 'shared';
         await using world = await startWorld(server, { table, incrementalColumn: 'day' });
         await world.run(`CREATE TABLE ${table} (day date, batch int)`);
@@ -201,7 +201,7 @@ if (postgres === undefined) {
         assert.deepEqual(third.batches, [5]);
       });
 
-      test('without a column everything comes again when a row changed, in whatever order', async () => {
+      test('without a column everything is sent again when a row changed, in any order', async () => {
         await using world = await startWorld(server, {
           query: `SELECT * FROM plain ORDER BY random()`,
         });
@@ -331,7 +331,7 @@ if (postgres === undefined) {
         await new Promise((done) => setTimeout(done, 300));
       });
 
-      test('addresses of a name are tried in turn, and all are judged', async () => {
+      test('addresses of a name are tried in turn, and all are checked', async () => {
         await using world = await startWorld(server, { query: 'SELECT 1 AS batch' });
         const two = async () => [
           { address: '127.0.0.2', family: 4 },
@@ -373,7 +373,7 @@ async function valueOf(world: PostgresWorld, expression: string): Promise<string
     .replace(/^\{"v":(.*)\}$/s, '$1');
 }
 
-test('what a definition may say', () => {
+test('valid and invalid definitions', () => {
   checkPostgres({ type: 'POSTGRES', table: 'a.b', incrementalColumn: 'c' });
   for (const [wrong, why] of [
     [{}, /either "table" or "query"/],

@@ -1,4 +1,4 @@
-// The way in: every kind of definition finds its source, and what breaks a rule is said at once.
+// The entry of pulls: every kind of definition finds its source, and a broken rule is reported immediately.
 import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
 import { checkDefinition, makePull } from '../../../pipeline/sources/pull.ts';
@@ -14,7 +14,7 @@ import { startServer } from '../../base/server.ts';
 import { failing, pulled } from './contract.ts';
 
 const dataset: Pull<DatasetDefinition> = () => {
-  throw new SourceFailure('the dataset was asked', false);
+  throw new SourceFailure('the dataset was read', false);
 };
 const pull = makePull({
   allowPrivateAddresses: false,
@@ -47,7 +47,7 @@ describe('every kind, with the settings of the server', () => {
       /TAPEDECK_ALLOW_PRIVATE_ADDRESSES is off/,
     ],
     [{ type: 'POSTGRES', table: 't' }, LOGIN, /TAPEDECK_ALLOW_PRIVATE_ADDRESSES is off/],
-    [{ type: 'DATASET', dataset: 'd' }, undefined, /the dataset was asked/],
+    [{ type: 'DATASET', dataset: 'd' }, undefined, /the dataset was read/],
   ] as const satisfies readonly (readonly [SourceDefinition, Credential | undefined, RegExp])[]) {
     test(definition.type, () =>
       assert.rejects(pulled({ pull, order: { definition, credential } }), failing(why, false)),
@@ -55,7 +55,7 @@ describe('every kind, with the settings of the server', () => {
   }
 });
 
-describe('what may be said of a definition before it is used', () => {
+describe('checks of a definition before its use', () => {
   for (const [definition, why] of [
     [{ type: 'HTTP', url: 'http://10.0.0.1/' }, /not on the public/],
     [{ type: 'HTTP', url: 'http://a.test/', headers: { host: 'b' } }, /"host" cannot be set/],
@@ -77,7 +77,7 @@ describe('what may be said of a definition before it is used', () => {
       );
     });
   }
-  test('what keeps the rules is let through', () => {
+  test('a valid definition is accepted', () => {
     for (const definition of [
       { type: 'HTTP', url: 'https://a.test/b?c=d' },
       { type: 'FILE', path: 'a/*.csv' },

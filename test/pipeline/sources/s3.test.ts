@@ -29,13 +29,13 @@ const pull = s3Pull(RULES) as Pull;
 let buckets = 0;
 
 interface S3World extends World {
-  put(key: string, body: string | Buffer): Promise<void>;
+  putObject(key: string, body: string | Buffer): Promise<void>;
   remove(key: string): Promise<void>;
   readonly client: S3Client;
   readonly bucket: string;
 }
 
-async function startWorld(swift: Swift, asked: Partial<S3Definition> = {}): Promise<S3World> {
+async function startWorld(swift: Swift, overrides: Partial<S3Definition> = {}): Promise<S3World> {
   buckets += 1;
   const bucket = `bucket-${buckets}`;
   const { port, accessKeyId, secretAccessKey } = swift;
@@ -54,10 +54,10 @@ async function startWorld(swift: Swift, asked: Partial<S3Definition> = {}): Prom
     awsbucketName: bucket,
     endpoint: `http://127.0.0.1:${wire.port}`,
     pattern: 'prices/*.jsonl',
-    ...asked,
+    ...overrides,
   };
   const credential = { type: 'AWS-S3', accessKeyId, secretAccessKey } as const;
-  const put = async (key: string, body: string | Buffer): Promise<void> => {
+  const putObject = async (key: string, body: string | Buffer): Promise<void> => {
     await client.send(new PutObjectCommand({ Bucket: bucket, Key: key, Body: body }));
   };
   return {
@@ -67,12 +67,12 @@ async function startWorld(swift: Swift, asked: Partial<S3Definition> = {}): Prom
     impatient: s3Pull({ ...RULES, deadlineMs: 500 }) as Pull,
     order: { definition, credential },
     wire,
-    put,
+    putObject,
     remove: async (key) => {
       await client.send(new DeleteObjectCommand({ Bucket: bucket, Key: key }));
     },
     add: (batch, bytes) =>
-      put(`prices/b${batch}.jsonl`, `${[...recordsOf(batch, bytes)].join('\n')}\n`),
+      putObject(`prices/b${batch}.jsonl`, `${[...recordsOf(batch, bytes)].join('\n')}\n`),
     refused: refusedOf(swift, definition, credential),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
@@ -89,7 +89,7 @@ function refusedOf(
       order: { credential: { ...credential, secretAccessKey: 'wrong' } },
       why: new RegExp(`bucket ${bucket} refused the credential: SignatureDoesNotMatch`),
     },
-    'somebody else': {
+    'another account': {
       order: { credential: { ...credential, ...stranger } },
       why: /refused the credential: AccessDenied/,
     },
@@ -132,19 +132,19 @@ if (swift === undefined) {
       await using world = await startWorld(store);
       const { pattern: _, ...rest } = world.order.definition as S3Definition;
       const definition = { ...rest, key: 'a.csv', jsonPath: '$.x' };
-      await world.put('a.csv', 'one');
+      await world.putObject('a.csv', 'one');
       const first = await pulled(world, { order: { definition } });
       assert.deepEqual([first.names, first.texts], [['a.csv'], ['one']]);
-      await world.put('a.csv', 'one');
+      await world.putObject('a.csv', 'one');
       const since = first.position;
       assert.deepEqual((await pulled(world, { order: { definition }, since })).names, []);
-      await world.put('a.csv', 'two');
+      await world.putObject('a.csv', 'two');
       assert.deepEqual((await pulled(world, { order: { definition }, since })).texts, ['two']);
       const over = pulled(world, { order: { definition }, landing: { bytesMax: 2 } });
       await assert.rejects(over, failing(/at most 2 bytes/, false));
     });
 
-    test('what a pattern names, and what is new of it', async () => {
+    test('the objects of a pattern, and the new ones among them', async () => {
       await using world = await startWorld(store, { pattern: 'p/[a-m]*.csv' });
       for (const key of [
         'p/',
@@ -156,12 +156,12 @@ if (swift === undefined) {
         'p/é €+%.csv',
         'p/b +&?.csv',
       ]) {
-        await world.put(key, key);
+        await world.putObject(key, key);
       }
       const first = await pulled(world);
       assert.deepEqual([...first.names].sort(), ['p/a.csv', 'p/b +&?.csv']);
       assert.deepEqual([...first.texts].sort(), ['p/a.csv', 'p/b +&?.csv']);
-      await world.put('p/a.csv', 'changed');
+      await world.putObject('p/a.csv', 'changed');
       await world.remove('p/b +&?.csv');
       const second = await pulled(world, { since: first.position });
       assert.deepEqual(second.texts, ['changed']);
@@ -171,14 +171,14 @@ if (swift === undefined) {
       await using world = await startWorld(store, { pattern: '[01]?02/x.csv' });
       const keys = Array.from({ length: 1_003 }, (_, n) => `${String(n).padStart(4, '0')}/x.csv`);
       for (let at = 0; at < keys.length; at += 50) {
-        await Promise.all(keys.slice(at, at + 50).map((key) => world.put(key, key)));
+        await Promise.all(keys.slice(at, at + 50).map((key) => world.putObject(key, key)));
       }
       const { names } = await pulled(world);
       assert.equal(names.length, 11);
       assert.equal(names.at(-1), '1002/x.csv');
     });
 
-    test('an upload in parts that is not complete is not there', async () => {
+    test('an incomplete multipart upload is not listed', async () => {
       await using world = await startWorld(store);
       const { bucket, client } = world;
       const upload = { Bucket: bucket, Key: 'prices/parts.jsonl' };
@@ -187,7 +187,7 @@ if (swift === undefined) {
     });
 
     for (const [name, change] of [
-      ['changes', (world: S3World) => world.put('prices/b2.jsonl', 'other')],
+      ['changes', (world: S3World) => world.putObject('prices/b2.jsonl', 'other')],
       ['has gone', (world: S3World) => world.remove('prices/b2.jsonl')],
     ] as const) {
       test(`an object that ${name} after it was listed is worth another try`, async () => {
@@ -229,7 +229,7 @@ async function from(
 }
 
 describe('servers that are no store', () => {
-  test('a body that is shorter than it says', () =>
+  test('a body that is shorter than its content-length', () =>
     assert.rejects(
       from((_request, response) => {
         response.writeHead(200, { 'content-length': 10, etag: '"a"' }).write('abc');
@@ -238,7 +238,7 @@ describe('servers that are no store', () => {
       failing(/closed the connection|cut off/, true),
     ));
 
-  test('a fault is tried three times, then told', async () => {
+  test('a fault is retried three times, then reported', async () => {
     let tries = 0;
     await assert.rejects(
       from((_request, response) => {
@@ -259,9 +259,9 @@ describe('servers that are no store', () => {
     ));
 
   test('a redirect is not followed', async () => {
-    let asked = 0;
+    let requestCount = 0;
     await using other = await startHttp((_request, response) => {
-      asked += 1;
+      requestCount += 1;
       response.end();
     });
     const location = `http://127.0.0.1:${other.port}/`;
@@ -271,7 +271,7 @@ describe('servers that are no store', () => {
         failing(/answered HTTP 30/, false),
       );
     }
-    assert.equal(asked, 0);
+    assert.equal(requestCount, 0);
   });
 
   test('silence', () =>
@@ -281,8 +281,8 @@ describe('servers that are no store', () => {
     ));
 });
 
-describe('hosts are judged', () => {
-  const never = (): void => assert.fail('a guarded server was asked');
+describe('hosts are checked', () => {
+  const never = (): void => assert.fail('a guarded server received a request');
   const closed = { allowPrivateAddresses: false };
   for (const [endpoint, why] of [
     ['http://127.0.0.1:PORT', /is not on the public Internet/],
@@ -301,20 +301,20 @@ describe('hosts are judged', () => {
     });
   }
 
-  test('also the one that the client makes of bucket and region', async () => {
-    const asked: string[] = [];
+  test('also the one that the client builds from bucket and region', async () => {
+    const resolvedHosts: string[] = [];
     const resolve: S3Rules['resolve'] = async (host) => {
-      asked.push(host);
+      resolvedHosts.push(host);
       return [{ address: '10.0.0.1', family: 4 }];
     };
     const definition = { endpoint: undefined as never, region: 'eu-west-1' };
     const sent = from(never, { definition, rules: { ...closed, resolve } });
     await assert.rejects(sent, failing(/amazonaws\.com is unknown or is not on/, false));
-    assert.deepEqual([...new Set(asked)], ['bucket.s3.eu-west-1.amazonaws.com']);
+    assert.deepEqual([...new Set(resolvedHosts)], ['bucket.s3.eu-west-1.amazonaws.com']);
   });
 });
 
-test('what a definition may say', () => {
+test('valid and invalid definitions', () => {
   const definition: S3Definition = { type: 'AWS-S3', awsbucketName: 'my.bucket-1', key: 'a/b' };
   checkS3(definition, false);
   for (const [wrong, why] of [

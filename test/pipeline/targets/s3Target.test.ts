@@ -24,7 +24,7 @@ import { startSwift, type Swift } from '../../base/servers/swift.ts';
 import { startWire, type Wire } from '../../base/servers/wire.ts';
 
 const MISSING = 'Swift is not on this machine (Debian: swift-proxy, -account, -container, -object)';
-/** The least that a store takes. */
+/** The smallest piece that a store accepts. */
 const PIECE_BYTES = 5 * 1024 ** 2;
 const RULES: S3TargetRules = {
   allowPrivateAddresses: true,
@@ -68,7 +68,7 @@ async function startWorld({ port, ...keys }: Swift): Promise<World> {
     credentialId: '',
     endpoint,
   } as const;
-  // The client writes into the credentials that it is given.
+  // The client modifies the credentials that it receives.
   const credential = { type: 'AWS-S3', accessKeyId, secretAccessKey } as const;
   const target = stack.use(openS3Target(definition, { ...credential }, RULES, NEVER));
   const all = { bucket, client, credential, folder, target, wire, endpoint };
@@ -78,8 +78,8 @@ async function startWorld({ port, ...keys }: Swift): Promise<World> {
 interface Made {
   readonly part: Part;
   readonly bytes: Buffer;
-  /** What was told of the upload, in order. */
-  readonly told: Upload[];
+  /** The reported states of the upload, in order. */
+  readonly uploads: Upload[];
   readonly delivery: Delivery;
 }
 
@@ -88,12 +88,12 @@ async function make({ folder }: World, name: string, length: number): Promise<Ma
   const path = join(folder, name);
   await writeFile(path, bytes);
   const sha256 = createHash('sha256').update(bytes).digest('hex');
-  const told: Upload[] = [];
+  const uploads: Upload[] = [];
   const onUpload = async (upload: Upload): Promise<void> => {
-    told.push({ ...upload, pieces: [...upload.pieces] });
+    uploads.push({ ...upload, pieces: [...upload.pieces] });
   };
   const part = { name, rows: 1, bytes: length, sha256 };
-  return { part, bytes, told, delivery: { path, upload: undefined, onUpload } };
+  return { part, bytes, uploads, delivery: { path, upload: undefined, onUpload } };
 }
 
 async function stored({ bucket, client }: World, name: string): Promise<Buffer> {
@@ -148,9 +148,9 @@ if (swift === undefined) {
       }
     });
 
-    test('a large part goes in pieces, and after a break on from the first that is missing', async () => {
+    test('a large part is sent in pieces, and after a break from the first missing one', async () => {
       await using world = await startWorld(store);
-      const { bytes, delivery, part, told } = await make(world, 'p1', 2 * PIECE_BYTES + 1_234);
+      const { bytes, delivery, part, uploads } = await make(world, 'p1', 2 * PIECE_BYTES + 1_234);
       const broken: Delivery = {
         ...delivery,
         onUpload: async (upload) => {
@@ -163,11 +163,11 @@ if (swift === undefined) {
       assert.deepEqual(await keysIn(world), [], 'nothing is there before it is whole');
       assert.equal(await uploadsIn(world), 1);
       world.wire.mend();
-      const upload = told.at(-1);
-      told.length = 0;
+      const upload = uploads.at(-1);
+      uploads.length = 0;
       const there = await world.target.deliver(part, { ...delivery, upload });
       assert.deepEqual(
-        told.map(({ pieces }) => pieces.length),
+        uploads.map(({ pieces }) => pieces.length),
         [2, 3],
       );
       assert.ok(bytes.equals(await stored(world, 'p1')));
@@ -177,9 +177,9 @@ if (swift === undefined) {
 
     test('an upload that was completed, or given up, in the meantime', async () => {
       await using world = await startWorld(store);
-      const { bytes, delivery, part, told } = await make(world, 'p1', PIECE_BYTES + 1);
+      const { bytes, delivery, part, uploads } = await make(world, 'p1', PIECE_BYTES + 1);
       const there = await world.target.deliver(part, delivery);
-      const completed = await world.target.deliver(part, { ...delivery, upload: told.at(-1) });
+      const completed = await world.target.deliver(part, { ...delivery, upload: uploads.at(-1) });
       assert.deepEqual(completed, there);
       const other = await make(world, 'p2', PIECE_BYTES + 1);
       const stop = new Error('stop');
@@ -188,23 +188,23 @@ if (swift === undefined) {
         if (upload.pieces.length === 1) throw stop;
       };
       await assert.rejects(world.target.deliver(other.part, { ...other.delivery, onUpload }));
-      await world.target.drop(other.part, other.told.at(-1));
+      await world.target.drop(other.part, other.uploads.at(-1));
       assert.equal(await uploadsIn(world), 0);
-      const upload = other.told.at(-1);
+      const upload = other.uploads.at(-1);
       await world.target.deliver(other.part, { ...other.delivery, upload });
       assert.ok(other.bytes.equals(await stored(world, 'p2')));
       assert.ok(bytes.equals(await stored(world, 'p1')));
     });
 
-    test('an export of a server: parts, manifest, and what is refused', async () => {
+    test('an export of a server: parts, manifest, and refusals', async () => {
       await using world = await startWorld(store);
       const settings = { TAPEDECK_ALLOW_PRIVATE_ADDRESSES: 'on' };
       await using server = await startServer({ settings });
       const lines = Array.from({ length: 500 }, (_, at) => `K${at},2024-01-01,${at}`);
       await loaded(server, 'P', `symbol,date,v\n${lines.join('\n')}\n`);
       const body = await exportOf(world, server, world.credential);
-      const made = await ask(server, 'POST', '/exports/WS?wait=true', body);
-      assert.equal(made.status, 200, JSON.stringify(made.told));
+      const response = await ask(server, 'POST', '/exports/WS?wait=true', body);
+      assert.equal(response.status, 200, JSON.stringify(response.json));
       const manifest = JSON.parse((await stored(world, 'manifest.json')).toString()) as Manifest;
       const { parts, rows } = manifest;
       assert.deepEqual([rows, parts.length], [500, 3]);
@@ -213,13 +213,13 @@ if (swift === undefined) {
         assert.equal(createHash('sha256').update(bytes).digest('hex'), sha256);
       }
       const again = await ask(server, 'POST', '/exports/WS?wait=true', body);
-      assert.match(String(again.told['message']), /manifest\.json is there already/);
+      assert.match(String(again.json['message']), /manifest\.json is there already/);
       const wrong = { ...world.credential, secretAccessKey: 'wrong' };
       const closed = await exportOf(world, server, wrong);
       const refused = await ask(server, 'POST', '/exports/WS?wait=true', closed);
-      assert.match(String(refused.told['message']), /refused the credential|answered HTTP 403/);
+      assert.match(String(refused.json['message']), /refused the credential|answered HTTP 403/);
       const listed = await ask(server, 'GET', '/exports/WS');
-      assert.doesNotMatch(JSON.stringify(listed.told), /testing|wrong"/, 'no secret is told');
+      assert.doesNotMatch(JSON.stringify(listed.json), /testing|wrong"/, 'no secret is returned');
     });
 
     test('a server that is killed between two pieces goes on with the next one', async () => {
@@ -248,16 +248,16 @@ if (swift === undefined) {
       assert.equal(await uploadsIn(world), 0);
     });
 
-    test('a store that is away for a while is waited for', async () => {
+    test('an export waits for a store that is unavailable for a while', async () => {
       await using world = await startWorld(store);
       const settings = { TAPEDECK_ALLOW_PRIVATE_ADDRESSES: 'on' };
       await using server = await startServer({ settings });
       await loaded(server, 'P', 'symbol,date,v\nA,2024-01-01,1\nB,2024-01-01,2\n');
       const body = { ...(await exportOf(world, server, world.credential)), rowsPerFile: 1 };
       world.wire.breakAfter(0, 'close');
-      const { told } = await ask(server, 'POST', '/exports/WS', body);
+      const { json: told } = await ask(server, 'POST', '/exports/WS', body);
       const log = async (): Promise<string> =>
-        JSON.stringify((await ask(server, 'GET', '/logs/WS')).told);
+        JSON.stringify((await ask(server, 'GET', '/logs/WS')).json);
       while (!(await log()).includes('waits 1000 ms')) {
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
@@ -277,9 +277,9 @@ async function exportOf(
   server: TestServer,
   credential: object,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const kept = await ask(server, 'POST', '/credentials/WS', credential);
-  assert.equal(kept.status, 200, JSON.stringify(kept.told));
-  const { credentialId } = kept.told;
+  const credentialResponse = await ask(server, 'POST', '/credentials/WS', credential);
+  assert.equal(credentialResponse.status, 200, JSON.stringify(credentialResponse.json));
+  const { credentialId } = credentialResponse.json;
   const target = { type: 'AWS-S3', awsbucketName: bucket, prefix: 'a/é b', credentialId, endpoint };
   return { dataset: 'P', format: 'csv', rowsPerFile: 200, target };
 }

@@ -81,7 +81,7 @@ test('volumes with K and M are numbers of an input of the market', async () => {
   );
 });
 
-/** Names, values, the type, and what of them is stored where that is another thing. */
+/** Names, values, the type, and the stored values where they differ. */
 const COLUMNS: readonly (readonly [string, readonly string[], string])[] = [
   ['code', ['12', '7'], 'integer'],
   ['code', ['0012', '7'], 'string'],
@@ -164,21 +164,21 @@ test('a code or a long number at line 25,000 makes its column a text', async () 
       (_, n) => `r${n},${n === LATE ? value : usual}\n`,
     );
     await loadInto(`LATE_${at}`, `k,v\n${lines.join('')}`, { key: 'k' });
-    const told = `${usual} and ${value}`;
+    const caseName = `${usual} and ${value}`;
     const [first, late] = await Promise.all(
       [0, LATE].map(
         async (n) => JSON.parse(await read(server, `/data/WS/LATE_${at}/r${n}`)) as Record_[],
       ),
     );
     if (value === 'infinity') {
-      // It is a mark of a value that is missing, as in columns of numbers.
+      // It marks a missing value, as in columns of numbers.
       assert.deepEqual([typeOf(server, `LATE_${at}`), late?.[0]?.['v']], ['string:date', null]);
       continue;
     }
-    assert.equal(typeOf(server, `LATE_${at}`), type, told);
-    assert.equal(String(first?.[0]?.['v']), usual, told);
+    assert.equal(typeOf(server, `LATE_${at}`), type, caseName);
+    assert.equal(String(first?.[0]?.['v']), usual, caseName);
     const stored = String(late?.[0]?.['v']);
-    assert.ok(type === 'string' ? stored === value : Number(stored) === Number(value), told);
+    assert.ok(type === 'string' ? stored === value : Number(stored) === Number(value), caseName);
   }
 });
 
@@ -212,18 +212,18 @@ test('a declared integer stays one, and a code is rejected by line', async () =>
     schema: { properties: { symbol: { type: 'string' }, n: { type: 'integer' } } },
     columnMapping: { key: 'symbol' },
   };
-  const made = await fetch(`${server.base}/v1/datasets/WS?token=${server.secret}`, {
+  const response = await fetch(`${server.base}/v1/datasets/WS?token=${server.secret}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ dataset }),
   });
-  assert.equal(made.status, 200, await made.clone().text());
+  assert.equal(response.status, 200, await response.clone().text());
   const counts = await loadInto('DECLARED', 'symbol,n\nA,1\nB,2.5\nC,0005\n');
   assert.deepEqual([counts.recordsIngested, counts.recordsInvalid], [1, 2]);
   assert.equal(typeOf(server, 'DECLARED', 'n'), 'integer');
 });
 
-test('an integer beyond 2^53 is never made a number', async () => {
+test('an integer beyond 2^53 never becomes a number', async () => {
   await loadInto('LARGE', 'symbol,n\nA,9007199254740993\n', { key: 'symbol' });
   const stored = await loadInto('LARGE', 'symbol,n\nB,1.5\n').catch((error: unknown) => error);
   assert.match(String(stored), /should be integer, not \\?"1.5/);

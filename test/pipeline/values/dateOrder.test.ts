@@ -1,4 +1,4 @@
-// The order of day and month, where the owner says it: CSV and JSON, new datasets and known ones.
+// The order of day and month as the owner specifies it: CSV and JSON, new and existing datasets.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -39,7 +39,7 @@ const ASKED = /column 'date' needs dateOrder=MDY or DMY \(--date-order\): '0\d\/
 const MONTHS_FIRST = ['2024-01-02', '2024-11-12'];
 const DAYS_FIRST = ['2024-02-01', '2024-12-11'];
 
-test('a said order decides what the values leave open, and nothing else', () => {
+test('a specified order decides ambiguous values, and nothing else', () => {
   const read = (values: readonly string[], order?: 'MDY' | 'DMY') => {
     const how = findDateSpelling(values, order)?.read;
     return how?.kind === 'written' ? { kind: how.kind, order: how.order } : how;
@@ -58,7 +58,7 @@ test('a said order decides what the values leave open, and nothing else', () => 
   assert.equal(read(['01/02/2024', 'soon'], 'DMY'), undefined);
 });
 
-test('a load makes its dataset by the order that is said', async () => {
+test('a load creates its dataset with the specified order', async () => {
   await loaded(server, 'MONTHS', CSV, { dateOrder: 'MDY' });
   assert.deepEqual(await days('MONTHS'), MONTHS_FIRST);
   await loaded(server, 'DAYS', CSV, { dateOrder: 'DMY' });
@@ -68,7 +68,7 @@ test('a load makes its dataset by the order that is said', async () => {
   assert.match(await unsaid.text(), ASKED);
 });
 
-test('JSON too, and a dataset that is known', async () => {
+test('JSON too, and an existing dataset', async () => {
   const records = (...dates: readonly string[]): string =>
     JSON.stringify(dates.map((date, at) => ({ symbol: `S${at}`, date, v: at })));
   await loaded(server, 'JSON_DAYS', records('01/02/2024', '11/12/2024'), { dateOrder: 'DMY' });
@@ -77,8 +77,8 @@ test('JSON too, and a dataset that is known', async () => {
     dateOrder: 'DMY',
   });
   assert.deepEqual([job.recordsIngested, job.recordsInvalid], [1, 1]);
-  const told = "validation failed: property 'date' should be date in the order DMY";
-  assert.deepEqual(await rejectsOf(job.jobId), [`2: ${told}, not "04/13/2024"`]);
+  const reason = "validation failed: property 'date' should be date in the order DMY";
+  assert.deepEqual(await rejectsOf(job.jobId), [`2: ${reason}, not "04/13/2024"`]);
   const unsaid = await load(server, 'JSON_DAYS', records('05/06/2024'));
   assert.match(await unsaid.text(), ASKED);
   assert.deepEqual(await days('JSON_DAYS'), ['2024-02-01', '2024-04-03', '2024-12-11']);
@@ -89,8 +89,8 @@ test('a value that contradicts the order is rejected, named, and never read the 
   const csv = 'symbol,date,v\nB,02/03/2024,1\nC,13/02/2024,2\nD,12/31/2024,3\n';
   const job = await loaded(server, 'KNOWN', csv, { dateOrder: 'MDY' });
   assert.deepEqual([job.recordsIngested, job.recordsInvalid], [2, 1]);
-  const told = "validation failed: property 'date' should be date in the order MDY";
-  assert.deepEqual(await rejectsOf(job.jobId), [`3: ${told}, not "13/02/2024"`]);
+  const reason = "validation failed: property 'date' should be date in the order MDY";
+  assert.deepEqual(await rejectsOf(job.jobId), [`3: ${reason}, not "13/02/2024"`]);
   assert.deepEqual(await days('KNOWN'), ['2024-01-01', '2024-02-03', '2024-12-31']);
 });
 
@@ -102,24 +102,24 @@ test('a new dataset gets no date of it: as text, or not at all where it was to b
   const why = 'date becomes string: line 3 has \\"13/02/2024\\", no date in the order MDY';
   assert.ok((await logs.text()).includes(why));
   const mapped = await load(server, 'NO_DATES', csv, { dateOrder: 'MDY', date: 'date' });
-  const says =
+  const expected =
     /'date' can not be the date: line 3 has \\"13\/02\/2024\\", no date in the order MDY/;
-  assert.match(await mapped.text(), says);
+  assert.match(await mapped.text(), expected);
   assert.equal(mapped.status, 400);
 });
 
-test('an order that there is not', async () => {
+test('an invalid order', async () => {
   const answer = await load(server, 'NONE', CSV, { dateOrder: 'YMD' });
   assert.equal(answer.status, 400);
   assert.match(await answer.text(), /"dateOrder\\" must be one of MDY, DMY/);
 });
 
-type Told = Readonly<Record<string, unknown>>;
+type JsonObject = Readonly<Record<string, unknown>>;
 
-async function ask(method: string, path: string, value?: object): Promise<Told> {
+async function ask(method: string, path: string, value?: object): Promise<JsonObject> {
   const { status, text } = await send(server, method, path, value);
   assert.equal(status, 200, text);
-  return JSON.parse(text) as Told;
+  return JSON.parse(text) as JsonObject;
 }
 
 test('jobs from sources, their retries and dry runs, and schedules', async () => {
@@ -161,7 +161,7 @@ test('--date-order of tapedeck ingest and schedule add, kept through a pause', a
   const added = ['--dataset', 'LATER', '--date-order', 'DMY', '--start', '2999-01-01'];
   await tapedeck('schedule', 'add', 'months', ...added, ...place);
   await tapedeck('schedule', 'pause', 'LATER', ...place);
-  const all = (await ask('GET', '/ingestion-schedules/WS')) as unknown as readonly Told[];
+  const all = (await ask('GET', '/ingestion-schedules/WS')) as unknown as readonly JsonObject[];
   const later = all.find(({ datasetId }) => datasetId === 'LATER');
   assert.deepEqual([later?.['state'], later?.['dateOrder']], ['PAUSED', 'DMY']);
 });

@@ -1,4 +1,4 @@
-// Error bodies of vendors, with the sentence that each gives, and records that look a little like one.
+// Error bodies of vendors, with the sentence of each, and records that resemble one.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -93,8 +93,8 @@ const ERRORS: readonly (readonly [vendor: string, body: string, sentence: string
 
 for (const [vendor, body, sentence] of ERRORS) {
   test(`${vendor}: ${sentence}`, () => {
-    const told = findErrorText(Buffer.from(body));
-    assert.ok(told?.includes(`an error ("${sentence}`), `${told}`);
+    const errorText = findErrorText(Buffer.from(body));
+    assert.ok(errorText?.includes(`an error ("${sentence}`), `${errorText}`);
   });
 }
 

@@ -1,5 +1,5 @@
-// Decimals, 128-bit integers and nanoseconds as types of properties: what is loaded or pushed comes back
-// digit for digit, whatever the format, or is rejected with its line and column.
+// Decimals, 128-bit integers and nanoseconds as types of properties: loaded or pushed values are returned
+// digit for digit, in any format, or rejected with their line and column.
 import assert from 'node:assert/strict';
 import * as arrow from 'apache-arrow';
 import { expect } from 'vitest';
@@ -18,7 +18,7 @@ const SCHEMA = {
   },
 };
 
-async function made(
+async function createDataset(
   server: TestServer,
   datasetId: string,
   columnMapping: object = { key: 'k' },
@@ -60,7 +60,7 @@ const sql = async (server: TestServer, query: string): Promise<unknown> =>
 const csvOf = (server: TestServer, id: string): Promise<string> =>
   read(server, `/data/WS/${id}?limit=9&sort=asc&format=csv`);
 
-test('come in by CSV and JSON and out by each format with all their digits', async ({ server }) => {
+test('keep all their digits from CSV and JSON to each format of answers', async ({ server }) => {
   const bodies = {
     CSV,
     JSON_RECORDS,
@@ -68,7 +68,7 @@ test('come in by CSV and JSON and out by each format with all their digits', asy
     LINES: JSON_RECORDS.slice(1, -1).replaceAll('},{', '}\n{'),
   };
   for (const [id, body] of Object.entries(bodies)) {
-    await made(server, id);
+    await createDataset(server, id);
     const job = await loaded(server, id, body);
     expect([id, job.recordsIngested, job.recordsInvalid]).toEqual([id, 4, 0]);
     expect([id, await csvOf(server, id)]).toEqual([id, CSV]);
@@ -76,7 +76,7 @@ test('come in by CSV and JSON and out by each format with all their digits', asy
   for (const format of ['csv', 'json', 'jsonl', 'parquet', 'arrow']) {
     const answer = await get(server, `/data/WS/CSV?limit=9&sort=asc&format=${format}`);
     const id = `BACK_${format.toUpperCase()}`;
-    await made(server, id);
+    await createDataset(server, id);
     await loaded(server, id, new Uint8Array(await answer.arrayBuffer()));
     expect([format, await csvOf(server, id)]).toEqual([format, CSV]);
   }
@@ -86,7 +86,7 @@ test('are pushed as numbers or as texts, and read before and after their flush',
   server,
 }) => {
   for (const [id, body] of Object.entries({ JSON_RECORDS, JSON_TEXTS })) {
-    await made(server, id);
+    await createDataset(server, id);
     for (const record of body.slice(1, -1).replaceAll('},{', '}\n{').split('\n')) {
       const url = `${server.base}/v1/record/WS/${id}?wait=true&token=${server.secret}`;
       const headers = { 'content-type': 'application/json' };
@@ -109,8 +109,8 @@ const REJECTED: readonly (readonly [string, string, string])[] = [
 ];
 
 test('reject what they cannot hold, with its line and column', async ({ server }) => {
-  await made(server, 'CSV');
-  await made(server, 'LINES');
+  await createDataset(server, 'CSV');
+  await createDataset(server, 'LINES');
   for (const [column, value, word] of REJECTED) {
     for (const [id, body] of [
       ['CSV', `k,${column}\nx,\ny,${value}\n`],
@@ -126,7 +126,7 @@ test('reject what they cannot hold, with its line and column', async ({ server }
 });
 
 test('are computed and compared with in SQL', async ({ server }) => {
-  await made(server, 'T');
+  await createDataset(server, 'T');
   await loaded(server, 'T', CSV);
   expect(await sql(server, 'DESCRIBE T')).toMatchObject([
     { column_name: 'k' },
@@ -157,8 +157,8 @@ test('are computed and compared with in SQL', async ({ server }) => {
     ['h % 2 = 1', ['c']],
   ];
   for (const [condition, keys] of conditions) {
-    const found = await sql(server, `SELECT k FROM T WHERE ${condition} ORDER BY k`);
-    expect([condition, found]).toEqual([condition, keys.map((k) => ({ k }))]);
+    const rows = await sql(server, `SELECT k FROM T WHERE ${condition} ORDER BY k`);
+    expect([condition, rows]).toEqual([condition, keys.map((k) => ({ k }))]);
   }
   expect(await sql(server, 'SELECT k FROM T ORDER BY h, k')).toEqual(
     ['b', 'd', 'c', 'a'].map((k) => ({ k })),
@@ -169,7 +169,7 @@ test('are computed and compared with in SQL', async ({ server }) => {
 });
 
 test('are the date, the key and conditions of a series', async ({ server }) => {
-  await made(server, 'T', { key: 'h', subkey: 'p', date: 'n' });
+  await createDataset(server, 'T', { key: 'h', subkey: 'p', date: 'n' });
   await loaded(server, 'T', CSV);
   await loaded(server, 'T', 'k,d,p,h,n\ne,1,2.5,9007199254740993,2024-01-02T03:04:05.100000001Z\n');
   const push = {
@@ -269,7 +269,7 @@ b,18446744073709551615,2.5,2024-01-02T03:04:05.000000001Z\n`,
 });
 
 test('have the types of Parquet and Arrow', async ({ server }) => {
-  await made(server, 'T');
+  await createDataset(server, 'T');
   await loaded(server, 'T', CSV);
   const stream = await (
     await get(server, '/data/WS/T?limit=9&sort=asc&format=arrow')
@@ -286,10 +286,10 @@ test('have the types of Parquet and Arrow', async ({ server }) => {
   ]);
 });
 
-test('are strings in JSON where a reader would round them, or where the query says so', async ({
+test('are strings in JSON where a reader would round them, or where the query sets it', async ({
   server,
 }) => {
-  await made(server, 'T');
+  await createDataset(server, 'T');
   await loaded(server, 'T', CSV);
   const path = '/data/WS/T/c?last=1&filter=d,p,h';
   const auto = '"d":"9007199254740993.100000000000000000","p":2.50,"h":"9007199254740993"';

@@ -1,4 +1,4 @@
-// What is made of properties of exact types: folds, transforms, charts, expectations, views and market data.
+// Uses of properties of exact types: aggregates, transforms, charts, expectations, views and market data.
 import assert from 'node:assert/strict';
 import { expect } from 'vitest';
 import { get, loaded, read, send } from '../../base/client.ts';
@@ -19,7 +19,7 @@ const PROPERTIES = {
   h: { type: 'integer', format: 'int128' },
 };
 
-async function made(server: TestServer, more: object = {}): Promise<void> {
+async function createDataset(server: TestServer, more: object = {}): Promise<void> {
   const mapping = { key: 'k', date: 'n' };
   const dataset = {
     datasetId: 'T',
@@ -43,8 +43,8 @@ const json = async (
 ): Promise<readonly Record<string, unknown>[]> =>
   JSON.parse(await read(server, path)) as readonly Record<string, unknown>[];
 
-test('are summed, differenced and folded with all their digits', async ({ server }) => {
-  await made(server);
+test('are summed, differenced and aggregated with all their digits', async ({ server }) => {
+  await createDataset(server);
   await loaded(server, 'T', CSV);
   const of = async (query: string, name: string): Promise<readonly unknown[]> =>
     (await json(server, `/data/WS/T/A?last=9&sort=asc&${query}`)).map((row) => row[name]);
@@ -62,8 +62,8 @@ test('are summed, differenced and folded with all their digits', async ({ server
   expect(parquet.status).toBe(200);
 });
 
-test('are drawn as charts', async ({ server }) => {
-  await made(server);
+test('are rendered as charts', async ({ server }) => {
+  await createDataset(server);
   await loaded(server, 'T', CSV);
   for (const column of ['p', 'h']) {
     const svg = await read(server, `/data/WS/T/A?last=9&format=svg&chartColumn=${column}`);
@@ -74,14 +74,14 @@ test('are drawn as charts', async ({ server }) => {
   );
 });
 
-test('are expected and put into quarantine, and come out of it whole', async ({ server }) => {
+test('have expectations, go to quarantine, and leave it whole', async ({ server }) => {
   const expectations = [
     { range: { property: 'p', min: 0.15 }, action: 'quarantine' },
     { range: { property: 'n', min: '0001-01-01', max: '2261-01-01' }, action: 'reject' },
     { compare: ['p', '>', 'h'], action: 'warn' },
     { oneOf: { property: 'h', values: [1, 2, -3] }, action: 'warn' },
   ];
-  await made(server, { expectations });
+  await createDataset(server, { expectations });
   const job = await loaded(server, 'T', CSV);
   expect(job).toMatchObject({ recordsIngested: 2, recordsQuarantined: 1 });
   await send(server, 'PATCH', '/datasets/WS/T', { expectations: [] });
@@ -91,7 +91,7 @@ test('are expected and put into quarantine, and come out of it whole', async ({ 
 });
 
 test('are columns of views, with their types', async ({ server }) => {
-  await made(server);
+  await createDataset(server);
   await loaded(server, 'T', CSV);
   const view = await send(server, 'POST', '/views/WS', {
     view: { name: 'V', query: 'SELECT k, n, p, h FROM T' },

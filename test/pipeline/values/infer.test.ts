@@ -1,4 +1,4 @@
-// Inference as tables and laws.
+// Inference as tables and properties.
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { test } from 'vitest';
@@ -112,11 +112,11 @@ test('law: more values never narrow a type', (t) => {
       const before = nameOf(some);
       const after = nameOf([...some, ...more]);
       assert.ok(WIDTH.includes(before) && WIDTH.includes(after));
-      // Nothing is known of cells that hold none, and a day alone may not tell yet
-      // its order, or that it is one.
-      const told = some.filter((cell) => cell !== '' && cell !== 'NA');
-      if (told.every((cell) => /^\d\d\/\d\d\/|^20200131$/.test(cell))) return;
-      // Which only others tell: of 31.01.2020 and 05/06/2020 nobody knows the second.
+      // Empty cells carry no information, and a day alone may be ambiguous in its order, or may
+      // not be a day at all.
+      const filledCells = some.filter((cell) => cell !== '' && cell !== 'NA');
+      if (filledCells.every((cell) => /^\d\d\/\d\d\/|^20200131$/.test(cell))) return;
+      // Only other values decide it: of 31.01.2020 and 05/06/2020 the second is ambiguous.
       if (before === 'string' && inferType(some).open !== undefined) return;
       assert.ok(holds(after, before), `${before} became ${after}`);
     },

@@ -1,4 +1,4 @@
-// Texts that mean no value, and what a load says of them.
+// Texts that mark a missing value, and the notes of a load about them.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
 import { load, loaded, read } from '../../base/client.ts';

@@ -16,7 +16,7 @@ const SCHEMA = {
   },
 };
 
-async function made(server: TestServer, datasetId: string): Promise<void> {
+async function createDataset(server: TestServer, datasetId: string): Promise<void> {
   const columnMapping = { key: 'symbol', date: 'date' };
   const dataset = { datasetId, schema: SCHEMA, columnMapping };
   const { status, text } = await send(server, 'POST', '/datasets/WS', { dataset });
@@ -37,8 +37,8 @@ H,2024-01-02,09:30:00.1234567
 const sql = async (server: TestServer, query: string): Promise<unknown> =>
   JSON.parse(await read(server, `/sql-query/WS?sqlQuery=${encodeURIComponent(query)}`)) as unknown;
 
-test('is what its owner says, and nothing else is taken for one', async ({ server }) => {
-  await made(server, 'SESSIONS');
+test('is declared by its owner, and nothing else is inferred as one', async ({ server }) => {
+  await createDataset(server, 'SESSIONS');
   const job = await loaded(server, 'SESSIONS', CSV);
   expect(job).toMatchObject({ recordsIngested: 4, recordsInvalid: 4 });
   const log = await send(server, 'GET', `/jobs/WS/ingest/${job.jobId}/invalid-records-log`);
@@ -70,7 +70,7 @@ const COMPARED: readonly (readonly [string, readonly string[]])[] = [
 ];
 
 test('is compared and computed with in SQL, pushed records too', async ({ server }) => {
-  await made(server, 'SESSIONS');
+  await createDataset(server, 'SESSIONS');
   await loaded(server, 'SESSIONS', CSV);
   const pushed = [{ symbol: 'P', date: '2024-01-02', opens: '12:15:00' }];
   expect((await send(server, 'POST', '/record/WS/SESSIONS?wait=true', pushed)).status).toBe(200);
@@ -96,10 +96,10 @@ test('is compared and computed with in SQL, pushed records too', async ({ server
   });
 });
 
-test('has one spelling in every format, and comes back from Parquet and Arrow', async ({
+test('has one spelling in every format, and can be loaded again from Parquet and Arrow', async ({
   server,
 }) => {
-  await made(server, 'SESSIONS');
+  await createDataset(server, 'SESSIONS');
   await loaded(server, 'SESSIONS', CSV);
   const path = '/data/WS/SESSIONS/B?last=1';
   expect(JSON.parse(await read(server, path))).toMatchObject([{ opens: '16:00:00.5' }]);
@@ -111,7 +111,7 @@ test('has one spelling in every format, and comes back from Parquet and Arrow', 
     ['FROM_ARROW', stream],
     ['FROM_PARQUET', new Uint8Array(parquet)],
   ] as const) {
-    await made(server, id);
+    await createDataset(server, id);
     await loaded(server, id, file);
     expect(await sql(server, `SELECT opens FROM ${id} WHERE opens > '16:00'`)).toEqual([
       { opens: '16:00:00.5' },
@@ -119,7 +119,7 @@ test('has one spelling in every format, and comes back from Parquet and Arrow', 
   }
 });
 
-test('a property of texts becomes one of times, or says which record it would lose', async ({
+test('a property of texts becomes one of times, or the refusal names the record at fault', async ({
   server,
 }) => {
   const plain = 'symbol,date,opens\nA,2024-01-02,9:30\nB,2024-01-02,\n';
@@ -128,8 +128,8 @@ test('a property of texts becomes one of times, or says which record it would lo
     schema: { properties: { opens: { type: 'string', format: 'time' } } },
     existing: 'update',
   };
-  const made = await send(server, 'PATCH', '/datasets/WS/P?wait=true', edit);
-  expect([made.status, made.text]).toEqual([200, expect.anything()]);
+  const response = await send(server, 'PATCH', '/datasets/WS/P?wait=true', edit);
+  expect([response.status, response.text]).toEqual([200, expect.anything()]);
   expect(await sql(server, 'SELECT symbol, opens FROM P ORDER BY symbol')).toEqual([
     { symbol: 'A', opens: '09:30:00' },
     { symbol: 'B', opens: null },
@@ -159,8 +159,8 @@ test('is no date of an index', async ({ server }) => {
   await send(server, 'POST', '/record/WS/D?wait=true', [pushed]);
   expect(JSON.parse(await read(server, '/data/WS/D/A/09:30:00?last=5'))).toHaveLength(1);
   expect(JSON.parse(await read(server, '/data/WS/D/A/12:15:00?last=5'))).toMatchObject([pushed]);
-  const found = JSON.parse(await read(server, '/data/WS/D/A?last=5&subattribute=opens|16:00:00'));
-  expect(found).toMatchObject([{ opens: '16:00:00' }]);
+  const records = JSON.parse(await read(server, '/data/WS/D/A?last=5&subattribute=opens|16:00:00'));
+  expect(records).toMatchObject([{ opens: '16:00:00' }]);
 });
 
 const TIMES: Readonly<Record<string, () => arrow.Vector>> = {
@@ -178,9 +178,9 @@ test('keeps its type from Parquet and from each unit of Arrow', async ({ server 
   await loaded(server, 'PARQUET', file, { key: 'k' });
   expect(typeOf(server, 'PARQUET', 'opens')).toEqual({ type: 'string', format: 'time' });
   expect(await sql(server, 'SELECT k, opens FROM PARQUET')).toEqual([{ k: 1, opens: '09:30:00' }]);
-  for (const [id, made] of Object.entries(TIMES)) {
+  for (const [id, createVector] of Object.entries(TIMES)) {
     const k = arrow.vectorFromArray(['a', 'b', 'c'], new arrow.Utf8());
-    const bytes = arrow.tableToIPC(new arrow.Table({ k, opens: made() }), 'stream');
+    const bytes = arrow.tableToIPC(new arrow.Table({ k, opens: createVector() }), 'stream');
     await loaded(server, id, bytes, { key: 'k' });
     expect([id, typeOf(server, id, 'opens')]).toEqual([id, { type: 'string', format: 'time' }]);
     expect(await sql(server, `SELECT opens FROM ${id} ORDER BY k`)).toEqual([
@@ -199,8 +199,8 @@ test('becomes text where its file has nanoseconds that it could not keep', async
   expect(await sql(server, 'SELECT opens FROM FINE')).toEqual([{ opens: '09:30:00.000000001' }]);
 });
 
-test('comes in by JSON as by CSV', async ({ server }) => {
-  await made(server, 'SESSIONS');
+test('is loaded from JSON as from CSV', async ({ server }) => {
+  await createDataset(server, 'SESSIONS');
   const records = [
     { symbol: 'A', date: '2024-01-02', opens: '9:30' },
     { symbol: 'B', date: '2024-01-02', opens: '25:00' },

@@ -56,7 +56,7 @@ test('of Parquet', async ({ server }) => {
     key: 'k',
   });
   expect(typesOf(server, 'NARROW')).toEqual(NARROW);
-  // What a date-time would round is rejected, not rounded.
+  // A value that a date-time would round is rejected, not rounded.
   const job = await loaded(server, 'NARROW', wide);
   expect(job).toMatchObject({ recordsInvalid: 1 });
 });
@@ -77,7 +77,7 @@ test('of Arrow', async ({ server }) => {
   const d = new arrow.Vector([
     arrow.makeData({ type, length: 2, nullCount: 1, nullBitmap: new Uint8Array([1]), data: words }),
   ]);
-  const made = (u: bigint, n: bigint): Uint8Array =>
+  const encodeTable = (u: bigint, n: bigint): Uint8Array =>
     arrow.tableToIPC(
       new arrow.Table({
         k: arrow.vectorFromArray(['a', 'b'], new arrow.Utf8()),
@@ -95,9 +95,11 @@ test('of Arrow', async ({ server }) => {
       }),
       'stream',
     );
-  await loaded(server, 'WIDE', made(2n ** 64n - 1n, 1_704_164_645_123_456_789n), { key: 'k' });
+  await loaded(server, 'WIDE', encodeTable(2n ** 64n - 1n, 1_704_164_645_123_456_789n), {
+    key: 'k',
+  });
   expect(typesOf(server, 'WIDE')).toEqual(WIDE);
   expect(await csvOf(server, 'WIDE')).toBe(CSV);
-  await loaded(server, 'NARROW', made(7n, 1_704_164_645_123_456_000n), { key: 'k' });
+  await loaded(server, 'NARROW', encodeTable(7n, 1_704_164_645_123_456_000n), { key: 'k' });
   expect(typesOf(server, 'NARROW')).toEqual(NARROW);
 });

@@ -1,4 +1,4 @@
-// Loads of one column in every format, and what came of it: its type, and its values in order.
+// Loads of one column in every format, and the result: its type, and its values in order.
 import { load, loaded, read } from '../../base/client.ts';
 import { parquetOf } from '../../soak/fuzz/http/bases.ts';
 import type { TestServer } from '../../base/server.ts';
@@ -28,8 +28,8 @@ export async function fileOf(
 
 /** `string:date`, `number` … */
 export function typeOf(server: TestServer, dataset: string, name = 'v'): string {
-  const known = server.tapedeck.services.lake.directory.dataset('WS', dataset);
-  const { format, type } = known?.schema.properties[name] ?? { type: 'none' };
+  const storedDataset = server.tapedeck.services.lake.directory.dataset('WS', dataset);
+  const { format, type } = storedDataset?.schema.properties[name] ?? { type: 'none' };
   return format === undefined ? String(type) : `${type}:${format}`;
 }
 
@@ -44,8 +44,8 @@ export async function valuesOf(server: TestServer, dataset: string): Promise<rea
     .map(({ v }) => (v === undefined ? null : v));
 }
 
-/** Loads them into a new dataset with `k` as its key; type and values. */
-export async function taken(
+/** Loads a file into a new dataset with `k` as its key; returns type and values. */
+export async function loadColumn(
   server: TestServer,
   dataset: string,
   file: string | Uint8Array,
@@ -55,7 +55,7 @@ export async function taken(
   return [typeOf(server, dataset), await valuesOf(server, dataset)];
 }
 
-/** What a load that is refused says. */
+/** The status and text of a refused load. */
 export async function refusal(
   server: TestServer,
   dataset: string,

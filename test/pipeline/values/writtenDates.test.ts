@@ -4,7 +4,7 @@ import { afterAll, beforeAll, test } from 'vitest';
 import { findRejects } from '../../../store/work/jobs.ts';
 import { loaded } from '../../base/client.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
-import { fileOf, type Format, refusal, taken, typeOf, valuesOf } from './written.ts';
+import { fileOf, type Format, refusal, loadColumn, typeOf, valuesOf } from './written.ts';
 
 let server: TestServer;
 beforeAll(async () => {
@@ -59,7 +59,7 @@ for (const format of FORMATS) {
       format,
       DAYS.map(([text]) => text),
     );
-    const [type, values] = await taken(server, `DAYS_${format}`, file);
+    const [type, values] = await loadColumn(server, `DAYS_${format}`, file);
     assert.equal(type, 'string:date');
     assert.deepEqual(
       values,
@@ -91,7 +91,7 @@ for (const format of FORMATS) {
       format,
       INSTANTS.map(([text]) => text),
     );
-    const [type, values] = await taken(server, `CLOCKS_${format}`, file);
+    const [type, values] = await loadColumn(server, `CLOCKS_${format}`, file);
     assert.equal(type, 'string:date-time');
     assert.deepEqual(
       values,
@@ -113,15 +113,15 @@ const NO_DATES = [
   'Janember 2, 2024',
   '1.2.3',
 ];
-test('a value that is no date leaves a column of texts, every one of them as it was', async () => {
+test('a value that is no date leaves a column of texts, all of them unchanged', async () => {
   for (const [at, text] of NO_DATES.entries()) {
     const values = ['31.12.2023', text, '2-Jan-24'];
     const file = await fileOf('csv', values);
-    assert.deepEqual(await taken(server, `NONE_${at}`, file), ['string', values], text);
+    assert.deepEqual(await loadColumn(server, `NONE_${at}`, file), ['string', values], text);
   }
 });
 
-test('where the type is known such a value is rejected, and the others are read', async () => {
+test('for an existing type such a value is rejected, and the others are read', async () => {
   await loaded(server, 'KNOWN', 'k,v\nr000000,2020-01-01\n', { key: 'k' });
   const values = ['31.12.2023', '2024-02-30', 'Q1 2024', '13/02/2024', '1/2/2024'];
   const job = await loaded(server, 'KNOWN', await fileOf('csv', values));
@@ -140,7 +140,7 @@ const LATE = 24_999;
 const MANY = LATE + 11;
 const ambiguous = (at: number): string => `0${1 + (at % 9)}/0${1 + (at % 7)}/2024`;
 
-test('a value at line 25,000 tells the order of the whole column', async () => {
+test('a value at line 25,000 decides the order of the whole column', async () => {
   for (const [telling, first] of [
     ['13/02/2024', '2024-02-01'],
     ['02/13/2024', '2024-01-02'],
@@ -159,19 +159,19 @@ test('a value at line 25,000 tells the order of the whole column', async () => {
   }
 });
 
-test('what no value decides is asked for, and what is said rules', async () => {
+test('an ambiguous order needs a parameter, and the parameter decides', async () => {
   for (const format of FORMATS) {
     const file = await fileOf(format, ['01/02/2024', '03-04-2024']);
-    const told = await refusal(server, `ASK_${format}`, file);
-    assert.match(told, /^400 .*column 'v' needs dateOrder=MDY or DMY \(--date-order\)/);
-    assert.match(told, /'01\/02\/2024'/);
-    const [type, values] = await taken(server, `ASK_${format}`, file, { dateOrder: 'DMY' });
+    const refusalText = await refusal(server, `ASK_${format}`, file);
+    assert.match(refusalText, /^400 .*column 'v' needs dateOrder=MDY or DMY \(--date-order\)/);
+    assert.match(refusalText, /'01\/02\/2024'/);
+    const [type, values] = await loadColumn(server, `ASK_${format}`, file, { dateOrder: 'DMY' });
     assert.deepEqual([type, values], ['string:date', ['2024-02-01', '2024-04-03']]);
     assert.match(await refusal(server, `ASK_${format}`, file), /needs dateOrder/);
   }
 });
 
-test('values that contradict each other are text, which the log tells', async () => {
+test('values that contradict each other are text, and the log reports it', async () => {
   const values = ['13/01/2024', '01/13/2024', '02/03/2024'];
   const { jobId } = await loaded(server, 'BOTH', await fileOf('csv', values), { key: 'k' });
   assert.deepEqual([typeOf(server, 'BOTH'), await valuesOf(server, 'BOTH')], ['string', values]);

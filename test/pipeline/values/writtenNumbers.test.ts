@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
 import { loaded, read } from '../../base/client.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
-import { fileOf, taken, typeOf, valuesOf } from './written.ts';
+import { fileOf, loadColumn, typeOf, valuesOf } from './written.ts';
 
 let server: TestServer;
 beforeAll(async () => {
@@ -42,13 +42,13 @@ const CASES: readonly Case[] = [
   { texts: ['NA', '-'], type: 'string' },
   { texts: ['NA', 'BRK.A', '-'], type: 'string' },
   { texts: ['true', 'NA'], type: 'string' },
-  // What has two readings is told by the delimiter, or stays.
+  // The delimiter decides between two readings, or the text stays.
   { texts: ['1,234', '5,678'], type: 'integer', values: [1_234, 5_678] },
   { texts: ['1,234', '5,678'], type: 'number', values: [1.234, 5.678], delimiter: ';' },
   { texts: ['1,234', '5,678'], type: 'string', delimiter: '\t' },
   { texts: ['€1.234', '€5.678'], type: 'string' },
   { texts: ['1,5', '1.5'], type: 'string' },
-  // Other numbers than they seem.
+  // Texts that only resemble numbers.
   { texts: ['5%', '5'], type: 'string' },
   { texts: ['$5', '€5'], type: 'string' },
   { texts: ['1,234,567,890,123,456.5'], type: 'string' },
@@ -63,7 +63,7 @@ const CASES: readonly Case[] = [
 for (const [at, { delimiter = ',', texts, type, values }] of CASES.entries()) {
   test(`${JSON.stringify(texts)} between ${JSON.stringify(delimiter)} is ${type}`, async () => {
     const file = await fileOf('csv', texts, delimiter);
-    assert.deepEqual(await taken(server, `N_${at}`, file), [type, values ?? texts]);
+    assert.deepEqual(await loadColumn(server, `N_${at}`, file), [type, values ?? texts]);
   });
 }
 
@@ -73,7 +73,7 @@ const MANY = LATE + 11;
 const late = (usual: string, value: string): readonly string[] =>
   Array.from({ length: MANY }, (_, at) => (at === LATE ? value : usual));
 
-test('a value at line 25,000 tells how the whole column is read', async () => {
+test('a value at line 25,000 decides how the whole column is read', async () => {
   const cases: readonly (readonly [string, string, string, unknown])[] = [
     ['1,234', '1,234.5', 'number', 1_234],
     ['1,234', '0,5', 'number', 1.234],
@@ -98,7 +98,7 @@ test('a value at line 25,000 tells how the whole column is read', async () => {
   }
 });
 
-test('a plain 1.234 stays what it is between semicolons and tabs, whatever is missing', async () => {
+test('a plain 1.234 stays unchanged between semicolons and tabs, beside missing values', async () => {
   for (const [at, delimiter] of [',', ';', '\t'].entries()) {
     const id = `PLAIN_${at}`;
     await loaded(server, id, await fileOf('csv', late('1.234', 'NA'), delimiter), { key: 'k' });
@@ -111,12 +111,12 @@ test('a plain 1.234 stays what it is between semicolons and tabs, whatever is mi
 
 test('texts of JSON stay texts, and numbers beside a mark of none are numbers', async () => {
   const texts = await fileOf('json', ['1,234.5', '12%']);
-  assert.deepEqual(await taken(server, 'JSON_TEXTS', texts), ['string', ['1,234.5', '12%']]);
+  assert.deepEqual(await loadColumn(server, 'JSON_TEXTS', texts), ['string', ['1,234.5', '12%']]);
   const mixed = '{"k":"a","v":1.5}\n{"k":"b","v":"NA"}\n{"k":"c","v":3}\n';
-  assert.deepEqual(await taken(server, 'JSON_MARKS', mixed), ['number', [1.5, null, 3]]);
+  assert.deepEqual(await loadColumn(server, 'JSON_MARKS', mixed), ['number', [1.5, null, 3]]);
 });
 
-test('a known number is read so too', async () => {
+test('an existing property of numbers is read the same way', async () => {
   await loaded(server, 'KNOWN', 'k,v\nr000000,1.5\n', { key: 'k' });
   const job = await loaded(server, 'KNOWN', await fileOf('csv', ['$1,234.50', 'NA', '($2)']));
   assert.deepEqual([job.recordsIngested, job.recordsInvalid], [3, 0]);
@@ -126,19 +126,19 @@ test('a known number is read so too', async () => {
 });
 
 const besides: readonly (readonly [string, string, readonly unknown[]])[] = [
-  // Decimal commas elsewhere: points part thousands.
+  // Decimal commas in other columns: points separate thousands.
   ['comma', 'k;v;w\na;1.204;100,78\nb;998;99,1\n', [1_204, 998]],
   ['comma first', 'k;w;v\na;100,78;1.204\nb;99,1;2.310\n', [1_204, 2_310]],
   ['comma, no thousands', 'k;v;w\na;1.5;100,78\nb;1.204;99,1\n', [1.5, 1.204]],
   ['comma, and zero', 'k;v;w\na;0.500;100,78\nb;1.204;99,1\n', [0.5, 1.204]],
-  // Decimal points elsewhere: commas part thousands, whatever parts the cells.
+  // Decimal points in other columns: commas separate thousands, with any delimiter of cells.
   ['point', 'k;v;w\na;1,204;100.78\nb;998;99.1\n', [1_204, 998]],
   ['point and tabs', 'k\tv\tw\na\t1,204\t100.78\nb\t998\t99.1\n', [1_204, 998]],
-  // Of both there is no proof.
+  // Columns of both kinds prove nothing.
   ['both', 'k;v;w;x\na;1.204;100,78;1.5\nb;998;99,1;2.5\n', [1.204, 998]],
 ];
 for (const [what, body, values] of besides) {
-  test(`what other columns prove: ${what}`, async () => {
+  test(`proof by other columns: ${what}`, async () => {
     const id = `BESIDE_${what.replaceAll(/\W/g, '_').toUpperCase()}`;
     await loaded(server, id, body, { key: 'k' });
     assert.deepEqual(await valuesOf(server, id), values);

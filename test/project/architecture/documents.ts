@@ -1,4 +1,4 @@
-// Documents keep step with the code, and the repository names no machine.
+// Documents match the code, and the repository names no machine.
 import type { Rule, Tree } from './tree.ts';
 
 const DECISIONS = 'docs/contributing/decisions/';
@@ -6,7 +6,7 @@ const SETTINGS_PAGE = 'docs/reference/settings.md';
 const SETTINGS = 'store/base/settings/settingsTable.ts';
 const GENERATED = ['docs/reference/api.md', 'docs/reference/openapi.json'];
 
-// The patterns are spelled so that they do not match themselves.
+// The patterns are written so that they do not match themselves.
 const MACHINE_PATH = /(?<![\w.-])\/(?:work|root|home)\//;
 const REGISTRY = new RegExp(
   '\\b(?:registry|npm|nexus|artifactory|verdaccio)(?:[.-][a-z0-9-]+)*' +
@@ -70,7 +70,7 @@ export const documentRules: readonly Rule[] = [
   },
   {
     name: 'no path of one machine',
-    check: ({ texts }) => found(texts, MACHINE_PATH, 'write it relative to the repository'),
+    check: ({ texts }) => findMatches(texts, MACHINE_PATH, 'write it relative to the repository'),
     wrong: [
       { 'README.md': `cd ${slashed('work', 'main')}` },
       { 'a.json': `"${slashed('home', 'me')}"` },
@@ -80,7 +80,7 @@ export const documentRules: readonly Rule[] = [
   },
   {
     name: 'no host name of a package registry',
-    check: ({ texts }) => found(texts, REGISTRY, "leave the registry to the user's npm"),
+    check: ({ texts }) => findMatches(texts, REGISTRY, "leave the registry to the user's npm"),
     wrong: [
       { 'package-lock.json': `"https://${['registry', 'npmjs', 'org'].join('.')}/a"` },
       { '.npmrc': ['npm', 'pkg', 'github', 'com'].join('.') },
@@ -113,7 +113,7 @@ async function staleDocuments({ texts, generate }: Tree): Promise<readonly strin
   if (generate === undefined) return [];
   const generated = await generate();
   const unmade = GENERATED.filter((path) => !generated.has(path)).map(
-    (path) => `docs/generate.ts:1 does not write ${path}; generate() must answer it`,
+    (path) => `docs/generate.ts:1 does not write ${path}; generate() must return it`,
   );
   const stale = [...generated]
     .filter(([path, text]) => texts.get(path) !== text)
@@ -121,7 +121,7 @@ async function staleDocuments({ texts, generate }: Tree): Promise<readonly strin
   return [...unmade, ...stale];
 }
 
-function found(texts: Tree['texts'], pattern: RegExp, instead: string): readonly string[] {
+function findMatches(texts: Tree['texts'], pattern: RegExp, instead: string): readonly string[] {
   return [...texts].flatMap(([path, text]) =>
     text.split('\n').flatMap((line, index) => {
       const match = pattern.exec(line)?.[0];

@@ -1,5 +1,5 @@
-// No expression may take more than linear time: one that does stops everybody for as long as
-// somebody's text is long. A checker proves it, or tries long texts.
+// No expression may take more than linear time: a slow one blocks every caller while it matches one caller's
+// long text. A checker proves it, or tries long texts.
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -15,63 +15,64 @@ interface Verdict {
 const load = createRequire(import.meta.url);
 const { checkSync } = load('recheck/lib/browser.js') as { readonly checkSync: Check };
 
-/** Of one expression: a busy machine takes ten times the second that the slowest takes. */
+/** Timeout of one expression: the slowest takes a second, and ten on a busy machine. */
 const TIMEOUT_MS = 30_000;
-/** The attempts of what automata do not decide are seeded: a verdict is the same each time. */
+/** Attempts at expressions that automata cannot decide are seeded: a verdict is the same each time. */
 const OPTIONS = { timeout: TIMEOUT_MS, randomSeed: 20_260_131, incubationLimit: 5_000 };
 
-/** What the checker can not see or decide, and why it is safe. */
-const KNOWN: readonly { readonly path: string; readonly shown: string; readonly why: string }[] = [
-  {
-    path: 'api/auth/signing.ts',
-    shown: '-HMAC-SHA256 +Credential=',
-    why: 'anchored; behind each repetition comes what it does not hold; the brand is letters',
-  },
-  {
-    path: 'cli/pipeline/recipeFile.ts',
-    shown: 'pattern',
-    why: 'a recipe is a file of the one who runs the command, and stops nobody else',
-  },
-  { path: 'cli/print/terminalText.ts', shown: 'u1100-', why: 'one character of a class' },
-  {
-    path: 'pipeline/values/dateFormats.ts',
-    shown: 'new RegExp(',
-    why: 'anchored, of a fixed length but for spaces, and no text of over 60 characters is looked at',
-  },
-  {
-    path: 'pipeline/values/numberFormats.ts',
-    shown: 'new RegExp(',
-    why: 'no text of over 60 characters is looked at',
-  },
-  { path: 'query/sql/text/messages.ts', shown: 'KINDS.join', why: 'anchored words' },
-  {
-    path: 'store/base/redact.ts',
-    shown: '{64}(?![0-9a-f])',
-    why: 'of a fixed length; the checker tries texts, and on a busy machine takes it for a slow one',
-  },
-  {
-    path: 'store/catalog/secrets/secrets.ts',
-    shown: 'KEY_BYTES * 2',
-    why: 'anchored, of a fixed length',
-  },
-];
+/** Expressions that the checker cannot see or decide, and why they are safe. */
+const KNOWN: readonly { readonly path: string; readonly excerpt: string; readonly why: string }[] =
+  [
+    {
+      path: 'api/auth/signing.ts',
+      excerpt: '-HMAC-SHA256 +Credential=',
+      why: 'anchored; a character outside of each repetition follows it; the brand is letters',
+    },
+    {
+      path: 'cli/pipeline/recipeFile.ts',
+      excerpt: 'pattern',
+      why: 'a recipe is a file of the user who runs the command, and blocks nobody else',
+    },
+    { path: 'cli/print/terminalText.ts', excerpt: 'u1100-', why: 'one character of a class' },
+    {
+      path: 'pipeline/values/dateFormats.ts',
+      excerpt: 'new RegExp(',
+      why: 'anchored, fixed length except for spaces, and no text of over 60 characters is matched',
+    },
+    {
+      path: 'pipeline/values/numberFormats.ts',
+      excerpt: 'new RegExp(',
+      why: 'no text of over 60 characters is matched',
+    },
+    { path: 'query/sql/text/messages.ts', excerpt: 'KINDS.join', why: 'anchored words' },
+    {
+      path: 'store/base/redact.ts',
+      excerpt: '{64}(?![0-9a-f])',
+      why: 'of a fixed length; the checker tries texts, and reports it as slow on a busy machine',
+    },
+    {
+      path: 'store/catalog/secrets/secrets.ts',
+      excerpt: 'KEY_BYTES * 2',
+      why: 'anchored, of a fixed length',
+    },
+  ];
 
 const verdicts = new Map<string, string | undefined>();
 
 /**
- * Hashes of expressions that were proved once, a line each: proving all takes the checker 20 s, and what
- * it proved it proves again. Of these a share is proved anew in each run; any other one always is.
+ * Hashes of expressions that were proved once, one line each: proving all takes the checker 20 s, and always
+ * has the same result. A share of them is proved again in each run; every other expression always is.
  * `UPDATE=1 npm test -- architecture` writes the list.
  */
 export const PROVED = new URL('provedExpressions.txt', import.meta.url);
 const ANEW_EVERY = 20;
-const asked = process.env['UPDATE'] === '1';
-const proved = new Set(asked ? [] : readFileSync(PROVED, 'utf8').split('\n'));
+const isUpdate = process.env['UPDATE'] === '1';
+const proved = new Set(isUpdate ? [] : readFileSync(PROVED, 'utf8').split('\n'));
 const [turn = 0] = randomBytes(1).map((byte) => byte % ANEW_EVERY);
 
 const hashOf = (key: string): string => createHash('sha256').update(key).digest('hex').slice(0, 20);
 
-/** What is wrong with an expression; undefined when nothing is. */
+/** The fault of an expression; undefined if it has none. */
 function fault(pattern: string, flags: string): string | undefined {
   const key = `${flags}/${pattern}`;
   const hash = hashOf(key);
@@ -82,15 +83,15 @@ function fault(pattern: string, flags: string): string | undefined {
   return verdicts.get(key);
 }
 
-/** The list that belongs to what was proved in this run. */
+/** The list of expressions that were proved in this run. */
 export function provedText(): string {
   const safe = [...verdicts].filter(([, what]) => what === undefined).map(([key]) => hashOf(key));
   return `${safe.sort().join('\n')}\n`;
 }
 
-/** How many this run had to prove that the list does not have. */
+/** The number of expressions of this run that are not in the list. */
 export const unlisted = (): number =>
-  asked ? 0 : [...verdicts.keys()].filter((key) => !proved.has(hashOf(key))).length;
+  isUpdate ? 0 : [...verdicts.keys()].filter((key) => !proved.has(hashOf(key))).length;
 
 function faultOf({ attack, status }: Verdict): string | undefined {
   if (status === 'safe') return undefined;
@@ -107,14 +108,14 @@ export const expressionRules: readonly Rule[] = [
       sources
         .filter(({ path }) => isIn(path, PRODUCT))
         .flatMap(({ expressions, path }) =>
-          expressions.flatMap(({ flags, line, pattern, shown }) => {
-            const known = KNOWN.some((one) => one.path === path && shown.includes(one.shown));
-            if (known) return [];
+          expressions.flatMap(({ flags, line, pattern, excerpt }) => {
+            const isKnown = KNOWN.some((one) => one.path === path && excerpt.includes(one.excerpt));
+            if (isKnown) return [];
             const what =
               pattern === undefined
-                ? 'is not told by the source alone; make it of literals'
+                ? 'is not constant in the source; build it from literals'
                 : fault(pattern, flags);
-            return what === undefined ? [] : [`${path}:${line} ${shown} ${what}; ${INSTEAD}`];
+            return what === undefined ? [] : [`${path}:${line} ${excerpt} ${what}; ${INSTEAD}`];
           }),
         ),
     wrong: [

@@ -1,7 +1,7 @@
-// Who may import whom, and that nothing is imported in a circle, in vain or by nobody.
+// Rules of imports: allowed layers, no barrels, and no product file without an importer.
 import { FOLDERS, isIn, PRODUCT, topOf, type Rule, type Tree } from './tree.ts';
 
-/** Tables without code: what the editor of the console completes. */
+/** Tables without code: the words that the editor of the console completes. */
 const SQL_WORDS = [
   'aggregates',
   'functionRow',
@@ -23,13 +23,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   market: ['query', 'store'],
   jobs: ['pipeline', 'market', 'query', 'store', 'workers'],
   api: ['jobs', 'pipeline', 'market', 'query', 'store', 'workers'],
-  // It runs in a browser: nothing but the words of SQL is known to both sides.
+  // It runs in a browser: only the words of SQL are shared with the server.
   console: SQL_WORDS,
   app: ['api', 'jobs', 'pipeline', 'market', 'query', 'store', 'workers'],
-  // Stands alone in an image, beside the server.
+  // Runs alone in an image, beside the server.
   deploy: [],
   cli: ['app', 'jobs', 'pipeline', 'market', 'query', 'store'],
-  // Processes of tests run what is packed.
+  // Processes of tests run the packed program.
   test: [...FOLDERS, 'bin'],
   bench: FOLDERS,
   docs: FOLDERS,
@@ -48,7 +48,7 @@ const ENTRY_POINTS = [
   'console/main.ts',
 ];
 
-/** Whole and tested before its first user: no range code counts sessions of the exchanges. */
+/** Complete and tested before its first use: no range code counts sessions of the exchanges. */
 const WITHOUT_USER = ['query/time/calendar.ts'];
 
 /** The one file that only gathers others: the table of endpoints. */
@@ -87,7 +87,7 @@ export const importRules: readonly Rule[] = [
     ],
   },
   {
-    name: `${HTTP} comes from ${HTTP_HOME}: as a module it loads what nobody asks for`,
+    name: `${HTTP} comes from ${HTTP_HOME}: the module itself loads unused code`,
     check: ({ sources }) =>
       sources
         .filter(({ path }) => isIn(path, PRODUCT))

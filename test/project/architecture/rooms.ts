@@ -1,9 +1,9 @@
-// Every product file stands in a room, and rooms import only rooms before them. A new room is a row here
-// and a README with its laws.
+// Every product file is in a module (a room), and modules import only modules before them. A new module needs
+// a row here and a README with its rules.
 import { dirname } from 'node:path';
 import { isIn, PRODUCT, topOf, type Rule } from './tree.ts';
 
-/** The rooms of each layer; one imports itself and those before it. */
+/** The modules of each layer; a module imports itself and those before it. */
 export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   store: [
     'base',
@@ -153,7 +153,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   cli: ['connect', 'print', 'data', 'pipeline', 'rules', 'doctor', 'operate', '.'],
 };
 
-/** Lines of a room's README: its laws, and what its files are. */
+/** Lines of a module's README: its rules and its files. */
 const README_LINES_MAX = 16;
 
 const roomOf = (path: string): string => dirname(path).slice(topOf(path).length + 1) || '.';
@@ -166,11 +166,11 @@ const product = (path: string): boolean => isIn(path, PRODUCT) && path.endsWith(
 
 export const roomRules: readonly Rule[] = [
   {
-    name: 'every product file stands in a room',
+    name: 'every product file is in a module',
     check: ({ sources }) =>
       sources
         .filter(({ path }) => product(path) && placeOf(path) < 0)
-        .map(({ path }) => `${path}:1 stands in no room of ${topOf(path)}; see ROOMS`),
+        .map(({ path }) => `${path}:1 is in no module of ${topOf(path)}; see ROOMS`),
     wrong: [{ 'store/a.ts': '' }, { 'store/misc/a.ts': '' }, { 'query/sql/a.ts': '' }],
     right: [
       { 'store/base/a.ts': '', 'query/sql/run/a.ts': '', 'app/main.ts': '', 'cli/main.ts': '' },
@@ -178,7 +178,7 @@ export const roomRules: readonly Rule[] = [
     ],
   },
   {
-    name: 'a room imports only rooms before it',
+    name: 'a module imports only modules before it',
     check: ({ sources }) =>
       sources
         .filter(({ path }) => product(path))
@@ -186,7 +186,7 @@ export const roomRules: readonly Rule[] = [
           imports
             .filter(({ target }) => target !== undefined && topOf(target) === topOf(path))
             .filter(({ target }) => placeOf(target ?? '') > placeOf(path))
-            .map((one) => `${path}:${one.line} imports ${one.target}, of a room after its own`),
+            .map((one) => `${path}:${one.line} imports ${one.target}, of a module after its own`),
         ),
     wrong: [
       { 'store/base/a.ts': "import { l } from '../lake/l.ts';", 'store/lake/l.ts': '' },
@@ -195,7 +195,7 @@ export const roomRules: readonly Rule[] = [
     right: [{ 'store/lake/a.ts': "import { b } from '../base/b.ts';", 'store/base/b.ts': '' }],
   },
   {
-    name: 'a room says its laws in a README of a few lines',
+    name: 'a module lists its rules in a short README',
     check: ({ sources, texts }) =>
       Object.entries(ROOMS).flatMap(([layer, rooms]) =>
         rooms
@@ -208,7 +208,7 @@ export const roomRules: readonly Rule[] = [
             const lines = text.trimEnd().split('\n').length;
             return lines <= README_LINES_MAX && /^- /m.test(text)
               ? []
-              : [`${folder}/README.md:1 must say laws (- …) in at most ${README_LINES_MAX} lines`];
+              : [`${folder}/README.md:1 must list rules (-) in at most ${README_LINES_MAX} lines`];
           }),
       ),
     wrong: [
@@ -220,5 +220,5 @@ export const roomRules: readonly Rule[] = [
   },
 ];
 
-/** Parts of the table of endpoints, whose README tells them all. */
+/** Parts of the table of endpoints, which has one README for all. */
 const isTable = (folder: string): boolean => folder.startsWith('api/endpoints/');

@@ -1,4 +1,4 @@
-// Short lines, and names that say what is inside.
+// Short lines, and file names that describe the content.
 import type { Rule } from './tree.ts';
 import { TABLE_OF_ENDPOINTS } from './imports.ts';
 import type { Source } from './syntax.ts';
@@ -17,7 +17,7 @@ export const sizeRules: readonly Rule[] = [
             ? []
             : [
                 `${path}:${index + 1} has` +
-                  ` ${[...line].length} columns, at most ${COLUMNS_MAX}; break it where it breathes`,
+                  ` ${[...line].length} columns, at most ${COLUMNS_MAX}; break it at a clause`,
               ],
         ),
       ),
@@ -29,7 +29,7 @@ export const sizeRules: readonly Rule[] = [
     check: ({ sources }) =>
       sources
         .filter(({ path }) => path !== TABLE_OF_ENDPOINTS && UNSAYING.test(stemOf(path)))
-        .map(({ path }) => `${path}:1 says nothing about its content; name it by its noun`),
+        .map(({ path }) => `${path}:1 does not describe its content; name it by its noun`),
     wrong: [
       { 'store/types.ts': '' },
       { 'api/index.ts': '' },

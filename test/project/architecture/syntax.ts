@@ -1,17 +1,17 @@
-// Reads TypeScript exactly, with the compiler's own parser. The only file that touches the
-// compiler's programming interface, which TypeScript 7 still calls unstable.
+// Parses TypeScript exactly, with the compiler's own parser. The only file that uses the compiler's
+// programming interface, which TypeScript 7 still calls unstable.
 import { dirname, join, normalize } from 'node:path/posix';
 import * as ast from 'typescript/unstable/ast';
 import { createVirtualFileSystem } from 'typescript/unstable/fs';
 import { API } from 'typescript/unstable/sync';
 
-/** One import, re-export or `import()`. `names` is `'*'` when all of the module is taken. */
+/** One import, re-export or `import()`. `names` is `'*'` when all of the module is imported. */
 interface Import {
   readonly line: number;
   readonly specifier: string;
   /** Path in the repository, or undefined for a package or a builtin. */
   readonly target: string | undefined;
-  /** True when nothing of it is left at run time. */
+  /** True when nothing of it remains at run time. */
   readonly typeOnly: boolean;
   readonly reExport: boolean;
   readonly names: readonly string[] | '*';
@@ -20,8 +20,8 @@ interface Import {
 /** A regular expression: a literal, `new RegExp(…)`, or the text of a schema's `pattern`. */
 interface Expression {
   readonly line: number;
-  readonly shown: string;
-  /** Undefined where the source alone does not tell it. */
+  readonly excerpt: string;
+  /** Undefined if it is not constant in the source. */
   readonly pattern: string | undefined;
   readonly flags: string;
 }
@@ -75,7 +75,7 @@ interface Found {
 }
 
 function describeFile(path: string, file: ast.SourceFile): Source {
-  const found: Found = {
+  const findings: Found = {
     literals: [],
     imports: [],
     exports: [],
@@ -83,9 +83,9 @@ function describeFile(path: string, file: ast.SourceFile): Source {
   };
   const lineOf = lineFinder(file.text);
   const visit = (node: ast.Node): void => {
-    if (LITERALS.has(node.kind)) found.literals.push(node);
-    collectImport(path, file, node, lineOf, found);
-    collectExpression(file, node, lineOf, found);
+    if (LITERALS.has(node.kind)) findings.literals.push(node);
+    collectImport(path, file, node, lineOf, findings);
+    collectExpression(file, node, lineOf, findings);
     node.forEachChild((child) => {
       visit(child);
     });
@@ -93,10 +93,10 @@ function describeFile(path: string, file: ast.SourceFile): Source {
   visit(file);
   for (const statement of file.statements) {
     const line = lineOf(statement.getStart(file));
-    found.exports.push(...exportedNames(statement).map((name) => ({ name, line })));
+    findings.exports.push(...exportedNames(statement).map((name) => ({ name, line })));
   }
-  const { literals, ...told } = found;
-  return { path, text: file.text, code: mask(file, literals), ...told };
+  const { literals, ...parts } = findings;
+  return { path, text: file.text, code: mask(file, literals), ...parts };
 }
 
 /** Line numbers from 1 of character offsets. */
@@ -157,13 +157,13 @@ function collectImport(
   file: ast.SourceFile,
   node: ast.Node,
   lineOf: LineOf,
-  found: Found,
+  findings: Found,
 ): void {
-  const taken = importedNames(node);
-  if (taken === undefined) return;
-  const { specifier } = taken;
+  const declaration = importedNames(node);
+  if (declaration === undefined) return;
+  const { specifier } = declaration;
   const target = specifier.startsWith('.') ? normalize(join(dirname(path), specifier)) : undefined;
-  found.imports.push({ ...taken, target, line: lineOf(node.getStart(file)) });
+  findings.imports.push({ ...declaration, target, line: lineOf(node.getStart(file)) });
 }
 
 type Taken = Pick<Import, 'specifier' | 'typeOnly' | 'reExport' | 'names'>;
@@ -251,12 +251,12 @@ function collectExpression(
   file: ast.SourceFile,
   node: ast.Node,
   lineOf: LineOf,
-  found: Found,
+  findings: Found,
 ): void {
-  const told = expressionOf(file, node);
-  if (told === undefined) return;
+  const parts = expressionOf(file, node);
+  if (parts === undefined) return;
   const line = lineOf(node.getStart(file));
-  found.expressions.push({ line, shown: node.getText(file).slice(0, 200), ...told });
+  findings.expressions.push({ line, excerpt: node.getText(file).slice(0, 200), ...parts });
 }
 
 function expressionOf(
@@ -277,9 +277,9 @@ function expressionOf(
       ? { pattern: constantText(file, node.initializer), flags: 'u' }
       : undefined;
   }
-  const made = ast.isNewExpression(node) || ast.isCallExpression(node) ? node : undefined;
-  if (made === undefined || made.expression.getText(file) !== 'RegExp') return undefined;
-  const [pattern, flags] = made.arguments ?? [];
+  const call = ast.isNewExpression(node) || ast.isCallExpression(node) ? node : undefined;
+  if (call === undefined || call.expression.getText(file) !== 'RegExp') return undefined;
+  const [pattern, flags] = call.arguments ?? [];
   const texts = [pattern, flags].map((text) => text && constantText(file, text));
   return { pattern: texts[0], flags: texts[1] ?? '' };
 }
@@ -307,7 +307,7 @@ function constantText(file: ast.SourceFile, node: ast.Node): string | undefined 
   return parts.includes(undefined) ? undefined : node.head.text + parts.join('');
 }
 
-/** What a `const` at the top of the file is. */
+/** The initializer of a `const` at the top of the file. */
 function constantOf(file: ast.SourceFile, name: string): ast.Node | undefined {
   for (const statement of file.statements) {
     if (!ast.isVariableStatement(statement)) continue;

@@ -1,4 +1,4 @@
-// The repository as the rules see it: its text files and its parsed sources.
+// The repository as input of the rules: its text files and its parsed sources.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
@@ -19,13 +19,13 @@ export const PRODUCT = [
 ] as const;
 export const FOLDERS = [...PRODUCT, 'client', 'deploy', 'test', 'bench', 'docs'] as const;
 
-/** Path from the root -> text of what docs/generate.ts writes. */
+/** Path from the root -> text of a file that docs/generate.ts writes. */
 type Generated = ReadonlyMap<string, string>;
 
 export interface Tree {
   /** Every file of the repository. */
   readonly paths: readonly string[];
-  /** Every text file of it, binary files left out. */
+  /** Every text file of the repository. */
   readonly texts: Texts;
   /** The TypeScript files below FOLDERS. */
   readonly sources: readonly Source[];
@@ -33,13 +33,13 @@ export interface Tree {
   readonly generate: (() => Promise<Generated>) | undefined;
 }
 
-/** `check` answers one line for each violation: `file:line what is wrong; what to do instead`. */
+/** `check` returns one line for each violation: `file:line fault; what to do instead`. */
 export interface Rule {
   readonly name: string;
   readonly check: (tree: Tree) => readonly string[] | Promise<readonly string[]>;
-  /** Small trees which break the rule: the proof that it can fail. */
+  /** Small trees that break the rule: the proof that it can fail. */
   readonly wrong: readonly Readonly<Record<string, string>>[];
-  /** Small trees which look alike and keep it. */
+  /** Similar small trees that keep the rule. */
   readonly right?: readonly Readonly<Record<string, string>>[];
 }
 
@@ -47,7 +47,7 @@ export const topOf = (path: string): string => path.split('/')[0] ?? '';
 export const isIn = (path: string, folders: readonly string[]): boolean =>
   path.includes('/') && folders.includes(topOf(path));
 
-/** Files which git tracks, or would track after `git add`. */
+/** Files that git tracks, or would track after `git add`. */
 export function repositoryTree(root: string): Tree {
   const texts = new Map<string, string>();
   const listed = existsSync(join(root, '.git')) ? listedByGit(root) : listedByFolder(root);
@@ -82,7 +82,7 @@ function sourcesOf(texts: Texts): Texts {
   return new Map([...texts].filter(([path]) => path.endsWith('.ts') && isIn(path, FOLDERS)));
 }
 
-// A clone may belong to another user than the one who tests it (containers): git would refuse.
+// A clone may belong to another user than the one who runs the tests (containers): git would refuse.
 function listedByGit(root: string): readonly string[] {
   const words = ['-c', 'safe.directory=*', 'ls-files', '-coz', '--exclude-standard'];
   const options = { cwd: root, encoding: 'utf8', maxBuffer: LIST_BYTES_MAX } as const;
@@ -92,7 +92,7 @@ function listedByGit(root: string): readonly string[] {
 
 const LIST_BYTES_MAX = 64 * 1024 ** 2;
 
-/** Of an unpacked archive: what lies in our folders, and beside them. */
+/** Files of an unpacked archive: those in our folders, and beside them. */
 function listedByFolder(root: string): readonly string[] {
   const below = FOLDERS.map((folder) => join(root, folder))
     .filter((folder) => existsSync(folder))
@@ -104,10 +104,10 @@ function listedByFolder(root: string): readonly string[] {
   return [...readdirSync(root), ...below].sort();
 }
 
-/** False for what is deleted but still tracked, and for a folder (submodule). */
+/** False for a deleted file that is still tracked, and for a folder (submodule). */
 const isFile = (path: string): boolean => existsSync(path) && statSync(path).isFile();
 
-/** Undefined for what is binary. */
+/** Undefined for a binary file. */
 function textOf(path: string): string | undefined {
   const bytes = readFileSync(path);
   return bytes.subarray(0, 8192).includes(0) ? undefined : bytes.toString('utf8');

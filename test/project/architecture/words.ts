@@ -1,4 +1,4 @@
-// What is not written here, and what is written instead.
+// Constructs that are not used in this repository, and their replacements.
 import { FOLDERS, isIn, PRODUCT, type Rule, type Tree } from './tree.ts';
 
 interface Ban {
@@ -7,7 +7,7 @@ interface Ban {
   /** With the flag `g`. Patterns are spelled so that they do not match their own source. */
   readonly pattern: RegExp;
   readonly folders: readonly string[];
-  /** The one file where it is allowed. */
+  /** The only file where it is allowed. */
   readonly home?: string;
   /** Comments and texts count too; otherwise only code does. */
   readonly everywhere?: boolean;
@@ -107,8 +107,8 @@ function violations(ban: Ban, { sources }: Tree): readonly string[] {
     .flatMap(({ path, text, code }) => {
       const read = ban.everywhere === true ? text : code;
       return [...read.matchAll(ban.pattern)].map(
-        ({ index, 0: found }) =>
-          `${path}:${lineAt(read, index)} has \`${found.trim()}\`; ${ban.instead}`,
+        ({ index, 0: match }) =>
+          `${path}:${lineAt(read, index)} has \`${match.trim()}\`; ${ban.instead}`,
       );
     });
 }

@@ -1,10 +1,10 @@
-// What a ratio tells of both sides.
+// The members of a ratio of two sides.
 import { expect, test } from 'vitest';
 import { invertRatio, measureRatio } from '../../../bench/base/measure.ts';
 
 const upTo = (last: number): readonly number[] => Array.from({ length: last }, (_, at) => at + 1);
 
-test('p50 and p99 are of all answers of the counted rounds, processor times their mean', async () => {
+test('p50 and p99 are over all responses of the counted rounds, processor times are their mean', async () => {
   const ratio = await measureRatio(
     { name: 'a', target: 'b', pairs: 2 },
     async (round) =>
@@ -32,7 +32,7 @@ test('p50 and p99 are of all answers of the counted rounds, processor times thei
   expect(invertRatio(ratio).ratio).toBe(0.333);
 });
 
-test('a side that tells only milliseconds has no more members', async () => {
+test('a side that reports only milliseconds has no more members', async () => {
   const bench = { name: 'a', target: 'b', pairs: 1 };
   const ratio = await measureRatio(
     bench,

@@ -1,4 +1,4 @@
-// The files of deploy/, and what the program says of itself that they have to agree with.
+// The files of deploy/, and the settings of the program that they must agree with.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
@@ -8,7 +8,7 @@ import { type Instruction, instructionsOf } from './dockerfile.ts';
 export const ROOT = join(import.meta.dirname, '..', '..', '..');
 export const DEPLOY = join(ROOT, 'deploy');
 
-/** Paths below deploy/, but for a user's own secrets. */
+/** Paths below deploy/, except for a user's own secrets. */
 export const deployFiles = (): readonly string[] =>
   readdirSync(DEPLOY, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name !== '.env')
@@ -16,7 +16,7 @@ export const deployFiles = (): readonly string[] =>
 
 export const deployed = (path: string): string => readFileSync(join(DEPLOY, path), 'utf8');
 
-/** A document of YAML; doubled keys and the like are errors. */
+/** Parses a YAML document; duplicate keys and similar faults are errors. */
 export const yamlOf = (text: string): unknown => parse(text, { strict: true, uniqueKeys: true });
 
 const settings: readonly { readonly name: string; readonly fallback: string }[] = SETTINGS;
@@ -28,11 +28,11 @@ export const fallbackOf = (name: string): string =>
 /** Time from a signal to the end of the process. */
 export const DRAIN_SECONDS = Number(fallbackOf('TAPEDECK_DRAIN')) / 1000;
 
-/** What the image is started as, by keyword: the last of each of its last stage. */
-export function imageSays(keyword: string): string {
-  const found = lastStage().findLast((one) => one.keyword === keyword);
-  if (found === undefined) throw new Error(`the Dockerfile has no ${keyword}`);
-  return found.rest;
+/** The arguments of the last instruction with this keyword in the last stage of the image. */
+export function readInstruction(keyword: string): string {
+  const instruction = lastStage().findLast((one) => one.keyword === keyword);
+  if (instruction === undefined) throw new Error(`the Dockerfile has no ${keyword}`);
+  return instruction.rest;
 }
 
 export function lastStage(): readonly Instruction[] {
@@ -40,7 +40,7 @@ export function lastStage(): readonly Instruction[] {
   return all.slice(all.findLastIndex(({ keyword }) => keyword === 'FROM'));
 }
 
-/** Seconds of what compose and systemd write: `30s`, `30`. */
+/** Parses seconds as compose and systemd write them: `30s`, `30`. */
 export function secondsOf(text: string): number {
   const [, count = ''] = /^(\d+)s?$/.exec(text) ?? [];
   if (count === '') throw new Error(`not seconds: ${text}`);

@@ -1,4 +1,4 @@
-// Instructions of a Dockerfile, and the tree of files that the last stage would have.
+// Instructions of a Dockerfile, and the file tree of its last stage.
 import { cpSync, mkdirSync, statSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
@@ -28,7 +28,7 @@ export function instructionsOf(text: string): readonly Instruction[] {
   });
 }
 
-/** `["a","b"]`, the form that needs no shell. */
+/** Parses `["a","b"]`, the form that needs no shell. */
 export function listOf(text: string): readonly string[] {
   const list: unknown = JSON.parse(text);
   if (!Array.isArray(list)) throw new Error(`no list of words: ${text}`);
@@ -45,14 +45,14 @@ interface Places {
   readonly image: string;
 }
 
-/** Does what a COPY says; dependencies are linked, since they are many. */
+/** Executes a COPY instruction; dependencies are linked, since they are many. */
 export function copyInto({ build, image }: Places, { flags, rest }: Instruction): void {
   const words = rest.split(' ');
   const target = words.at(-1) ?? '';
   for (const source of words.slice(0, -1)) {
     const from =
       flags['from'] === undefined ? join(build, 'opt/tapedeck', source) : join(build, source);
-    // Of a folder it is what is in it that is copied.
+    // COPY copies the content of a folder, not the folder itself.
     const isInto = target.endsWith('/') && !statSync(from).isDirectory();
     const to = join(image, target, isInto ? basename(source) : '');
     mkdirSync(dirname(to), { recursive: true });

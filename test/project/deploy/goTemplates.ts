@@ -1,13 +1,13 @@
 // Templates of a chart, rendered by Go's own templates with the functions of sprig, which are those of Helm:
-// Caddy, which CI has for its proxies, serves files through them. What only Helm has (`toYaml`, `tpl`,
-// `lookup`, `required`, `.Files`, `.Capabilities`) Caddy refuses, so charts that are read here go without.
+// Caddy, which CI has for its proxies, serves files through them. Caddy refuses functions that only Helm has
+// (`toYaml`, `tpl`, `lookup`, `required`, `.Files`, `.Capabilities`), so the charts here do not use them.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort, programIn, startDaemon } from '../../base/servers/daemon.ts';
 
 export interface GoTemplates extends AsyncDisposable {
-  /** @throws Error with the status where the template fails */
+  /** @throws Error with the status if the template fails */
   readonly render: (template: string, context: unknown) => Promise<string>;
 }
 
@@ -16,7 +16,7 @@ const DEFINED =
 
 /**
  * @param partials a file of templates that others include by their names
- * Undefined where there is no Caddy.
+ * Undefined without Caddy.
  */
 export async function startGoTemplates(partials: string): Promise<GoTemplates | undefined> {
   const program = await programIn('caddy', ['/usr/bin']);
@@ -24,7 +24,7 @@ export async function startGoTemplates(partials: string): Promise<GoTemplates | 
   const folder = mkdtempSync(join(tmpdir(), 'tapedeck-templates-'));
   const site = join(folder, 'site');
   mkdirSync(site);
-  // Caddy's `include` takes a file, and gives it its arguments in a list.
+  // Caddy's `include` takes a file, and passes it its arguments in a list.
   for (const [, name = '', body = ''] of partials.matchAll(DEFINED)) {
     writeFileSync(join(site, name), `{{- with index .Args 0 -}}${body}{{- end -}}`);
   }
@@ -43,7 +43,7 @@ export async function startGoTemplates(partials: string): Promise<GoTemplates | 
   return {
     render: async (template, context) => {
       const name = `${(count += 1)}.txt`;
-      // A text of Go between backticks has no escapes, so no backtick either.
+      // A Go string between backticks has no escapes, so no backtick either.
       const values = JSON.stringify(context).replaceAll('`', '\\u0060');
       writeFileSync(join(site, name), `{{- with fromJson \`${values}\` }}${template}{{- end }}`);
       const answer = await fetch(`${base}/${name}`);

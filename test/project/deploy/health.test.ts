@@ -1,4 +1,4 @@
-// What Docker asks: its exit code is 0 where the server answers, and 1 where it does not, in plain or by TLS.
+// The health check of Docker: its exit code is 0 if the server responds, else 1, with plain HTTP and TLS.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -19,7 +19,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** The exit code beside a server that answers so. */
+/** The exit code of the health check with this server. */
 async function codeBeside(server: Server, env = {}): Promise<number> {
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;
@@ -41,26 +41,26 @@ for (const [status, code] of [
   [503, 1],
 ] as const) {
   test(`${status} is ${code}`, async () => {
-    const asked: string[] = [];
+    const paths: string[] = [];
     const server = createPlain((request, reply) => {
-      asked.push(request.url ?? '');
+      paths.push(request.url ?? '');
       reply.writeHead(status).end();
     });
-    expect([await codeBeside(server, { TAPEDECK_HOST: '0.0.0.0' }), asked]).toEqual([
+    expect([await codeBeside(server, { TAPEDECK_HOST: '0.0.0.0' }), paths]).toEqual([
       code,
       ['/healthz'],
     ]);
   });
 }
 
-test('a server that speaks TLS alone is asked so, whatever name its certificate has', async () => {
+test('a server with TLS only is checked by TLS, with any name in its certificate', async () => {
   const pair = { key: readFileSync(join(folder, 'key')), cert: readFileSync(join(folder, 'pem')) };
   const secure = (): Server => createSecure(pair, (_, reply) => void reply.end());
   expect(await codeBeside(secure(), { TAPEDECK_TLS_CERT: join(folder, 'pem') })).toBe(0);
   expect(await codeBeside(secure())).toBe(1);
 });
 
-test('a server that does not answer is not alive', async () => {
+test('a server that does not respond is not healthy', async () => {
   const server = createPlain(() => undefined);
   expect(await codeBeside(server)).toBe(1);
 });

@@ -1,11 +1,11 @@
 // The chart: its values by their schema, its objects by Go's own templates and the types of Kubernetes. Helm
-// itself is no package of Debian: what it does beyond that, nobody looks at here.
+// itself is not a Debian package, so its other functions are not tested.
 import { Ajv } from 'ajv';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import manifest from '../../../package.json' with { type: 'json' };
 import { compiled } from '../../clients/typed/compiled.ts';
 import { programIn } from '../../base/servers/daemon.ts';
-import { DRAIN_SECONDS, deployed, imageSays, SETTING_NAMES, yamlOf } from './deployFiles.ts';
+import { DRAIN_SECONDS, deployed, readInstruction, SETTING_NAMES, yamlOf } from './deployFiles.ts';
 import { type GoTemplates, startGoTemplates } from './goTemplates.ts';
 
 const CHART = 'helm/tapedeck';
@@ -24,8 +24,8 @@ const schema = JSON.parse(deployed(`${CHART}/values.schema.json`)) as {
   };
 };
 const validate = new Ajv({ strict: true, allErrors: true, strictRequired: false }).compile(schema);
-const faultsOf = (given: Values): readonly string[] => {
-  validate({ ...values, ...given });
+const faultsOf = (overrides: Values): readonly string[] => {
+  validate({ ...values, ...overrides });
   return (validate.errors ?? []).map(({ instancePath, keyword }) => `${instancePath} ${keyword}`);
 };
 const text = (name: string): string => deployed(`${CHART}/templates/${name}`);
@@ -35,9 +35,9 @@ test('the chart has the version of the package', () => {
 });
 
 describe('values', () => {
-  test('those that are given are right', () => expect(faultsOf({})).toEqual([]));
+  test('the default values are valid', () => expect(faultsOf({})).toEqual([]));
 
-  for (const [given, fault] of [
+  for (const [overrides, fault] of [
     [{ replicas: 2 }, ' additionalProperties'],
     [{ nodes: 0 }, '/nodes minimum'],
     [{ nodes: 2 }, '/secretName minLength'],
@@ -52,17 +52,18 @@ describe('values', () => {
     [{ persistence: { size: '20' } }, '/persistence/size pattern'],
     [{ image: { tag: '1' } }, '/image required'],
   ] as const) {
-    test(`${JSON.stringify(given)} is refused`, () => expect(faultsOf(given)).toContain(fault));
+    test(`${JSON.stringify(overrides)} is refused`, () =>
+      expect(faultsOf(overrides)).toContain(fault));
   }
 
-  test('what is refused as a setting is one, and every secret is refused', () => {
+  test('every refused setting exists, and every secret is refused', () => {
     const refused = schema.properties.settings.propertyNames.not.enum;
     expect(refused.filter((name) => !SETTING_NAMES.has(name))).toEqual([]);
     const secrets = [...SETTING_NAMES].filter((name) => /TOKEN|SECRET|ENCRYPTION_KEY/.test(name));
     expect(secrets.filter((name) => !refused.includes(name))).toEqual([]);
   });
 
-  test('each is used by a template, and none is used that is not there', () => {
+  test('each value is used by a template, and templates use no other', () => {
     const templates = ['_names.tpl', 'service.yaml', 'statefulset.yaml'].map(text).join('\n');
     const used = new Set([...templates.matchAll(/\.Values\.([\w.]+)/g)].map(([, path]) => path));
     const there = Object.entries(values).flatMap(([name, value]) =>
@@ -122,7 +123,7 @@ const SEVERAL: Values = {
   settings: { TAPEDECK_DATA: 's3://bucket/deck' },
 };
 
-/** What may be said beyond what is given. */
+/** All values that may be set beyond the defaults. */
 const EVERYTHING: Values = {
   image: { repository: 'images.example/tapedeck', tag: 'mine', pullPolicy: 'Always' },
   imagePullSecrets: [{ name: 'pull' }],
@@ -149,15 +150,15 @@ describe('objects', async () => {
   afterAll(() => go?.[Symbol.asyncDispose]());
 
   async function objects(
-    given: Values,
+    overrides: Values,
     release = 'prices',
   ): Promise<readonly [StatefulSet, Service]> {
     const context = {
-      Values: { ...values, ...given },
+      Values: { ...values, ...overrides },
       Chart: { Name: chart.name, Version: chart.version, AppVersion: chart.appVersion },
       Release: { Name: release, Service: 'Helm' },
     };
-    expect(faultsOf(given)).toEqual([]);
+    expect(faultsOf(overrides)).toEqual([]);
     const [set, service] = await Promise.all(
       ['statefulset.yaml', 'service.yaml'].map((name) => go.render(text(name), context)),
     );
@@ -167,18 +168,21 @@ describe('objects', async () => {
   const containerOf = (set: StatefulSet): Container =>
     set.spec.template.spec.containers[0] ?? expect.fail('no container');
 
-  objectTest('one server, as the image wants it', async () => {
+  objectTest('one server matches the image', async () => {
     const [set, service] = await objects({});
     const { spec: pod } = set.spec.template;
     const container = containerOf(set);
     expect(set.spec.replicas).toBe(1);
     expect(container.image).toBe(`tapedeck:${manifest.version}`);
     const { runAsUser, runAsGroup } = pod.securityContext;
-    expect(`${runAsUser}:${runAsGroup}`).toBe(imageSays('USER'));
+    expect(`${runAsUser}:${runAsGroup}`).toBe(readInstruction('USER'));
     expect(container.ports.map(({ containerPort }) => String(containerPort))).toEqual([
-      imageSays('EXPOSE'),
+      readInstruction('EXPOSE'),
     ]);
-    expect(container.volumeMounts).toContainEqual({ name: 'data', mountPath: imageSays('VOLUME') });
+    expect(container.volumeMounts).toContainEqual({
+      name: 'data',
+      mountPath: readInstruction('VOLUME'),
+    });
     expect(container.env).toContainEqual({
       name: 'TAPEDECK_DRAIN',
       value: String(DRAIN_SECONDS * 1000),
@@ -186,15 +190,15 @@ describe('objects', async () => {
     expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(DRAIN_SECONDS);
     expect(pod.enableServiceLinks).toBe(false);
     expect([container['envFrom'], pod['affinity']]).toEqual([undefined, undefined]);
-    const asked = [container.startupProbe, container.livenessProbe, container.readinessProbe];
-    expect(asked.map(({ httpGet }) => httpGet)).toEqual(
+    const probes = [container.startupProbe, container.livenessProbe, container.readinessProbe];
+    expect(probes.map(({ httpGet }) => httpGet)).toEqual(
       ['/healthz', '/healthz', '/readyz'].map((path) => ({ path, port: 'api' })),
     );
     expect(service.spec.ports).toEqual([{ name: 'api', port: 8080, targetPort: 'api' }]);
   });
 
   objectTest(
-    'its parts find each other, and an upgrade changes nothing that cannot change',
+    'its objects refer to each other, and an upgrade changes no immutable field',
     async () => {
       for (const release of ['prices', 'tapedeck', 'a'.repeat(53)]) {
         const [set, service] = await objects({}, release);
@@ -211,7 +215,7 @@ describe('objects', async () => {
     },
   );
 
-  objectTest('several nodes know each other by the addresses of their pods', async () => {
+  objectTest('several nodes reach each other by the addresses of their pods', async () => {
     const [set] = await objects(SEVERAL);
     expect(set.spec.replicas).toBe(3);
     const { env } = containerOf(set);
@@ -222,7 +226,7 @@ describe('objects', async () => {
     expect(JSON.stringify(alone)).not.toContain('TAPEDECK_NODE_HOST');
   });
 
-  objectTest('everything that can be said arrives', async () => {
+  objectTest('every value reaches the objects', async () => {
     const [set, service] = await objects(EVERYTHING);
     const { spec: pod } = set.spec.template;
     const container = containerOf(set);
@@ -245,9 +249,9 @@ describe('objects', async () => {
     expect(service.spec.ports[0]).toMatchObject({ port: 443, targetPort: 'api' });
   });
 
-  objectTest('Kubernetes knows every field of them', async () => {
-    const written = async (given: Values): Promise<string> => {
-      const [set, service] = (await objects(given)).map((object) => JSON.stringify(object));
+  objectTest('the types of Kubernetes have every field of the objects', async () => {
+    const written = async (overrides: Values): Promise<string> => {
+      const [set, service] = (await objects(overrides)).map((object) => JSON.stringify(object));
       return `{ const set: StatefulSet = ${set}; const service: Service = ${service}; void [set, service]; }`;
     };
     const types = [

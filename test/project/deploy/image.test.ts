@@ -1,5 +1,5 @@
-// The Dockerfile: a linter has nothing to say, and what the image has of the clone is all that a server
-// needs. It runs here as the image would run it, but for its root folder and its user; no image is built.
+// The Dockerfile: a linter finds no fault, and the image contains all files of the clone that a server needs.
+// The server runs here as in the image, except for its root folder and its user; no image is built.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -18,7 +18,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { validate } from 'dockerfile-utils';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '../../base/servers/daemon.ts';
-import { deployed, DRAIN_SECONDS, fallbackOf, imageSays, lastStage, ROOT } from './deployFiles.ts';
+import {
+  deployed,
+  DRAIN_SECONDS,
+  fallbackOf,
+  readInstruction,
+  lastStage,
+  ROOT,
+} from './deployFiles.ts';
 import { copyInto, instructionsOf, listOf, variablesOf } from './dockerfile.ts';
 
 const text = deployed('Dockerfile');
@@ -29,26 +36,26 @@ test('a linter finds nothing', () => {
   expect(validate(text.replace('STOPSIGNAL', 'STOPSIGNALS'))).not.toEqual([]);
 });
 
-test('the image is not root, has no shell, and keeps everything in one volume', () => {
-  expect(imageSays('USER')).toMatch(/^[1-9]\d*:[1-9]\d*$/);
+test('the image does not run as root, has no shell, and stores all data in one volume', () => {
+  expect(readInstruction('USER')).toMatch(/^[1-9]\d*:[1-9]\d*$/);
   expect(lastStage().filter(({ keyword }) => keyword === 'RUN')).toEqual([]);
-  for (const keyword of ['ENTRYPOINT', 'CMD']) listOf(imageSays(keyword));
-  expect(imageSays('HEALTHCHECK')).toMatch(/^CMD \[/);
-  const volume = imageSays('VOLUME');
-  expect(imageSays('WORKDIR')).toBe(volume);
-  const env = variablesOf(imageSays('ENV'));
+  for (const keyword of ['ENTRYPOINT', 'CMD']) listOf(readInstruction(keyword));
+  expect(readInstruction('HEALTHCHECK')).toMatch(/^CMD \[/);
+  const volume = readInstruction('VOLUME');
+  expect(readInstruction('WORKDIR')).toBe(volume);
+  const env = variablesOf(readInstruction('ENV'));
   expect(env['TAPEDECK_DATA']).toBe(`${volume}/data`);
-  // Of a bucket it is the setting's own default, from where the process starts.
+  // With a bucket it is the setting's own default, relative to the working directory.
   expect(join(volume, fallbackOf('TAPEDECK_FOLDER'))).toBe(env['TAPEDECK_DATA']);
   const own = lastStage().find(
     ({ rest }) => rest.endsWith(` ${volume}`) && rest.startsWith(volume),
   );
-  expect(own?.flags['chown']).toBe(imageSays('USER'));
+  expect(own?.flags['chown']).toBe(readInstruction('USER'));
 });
 
 test("ports, the signal to stop and the time for it are the server's own", () => {
-  expect(imageSays('EXPOSE')).toBe(fallbackOf('TAPEDECK_PORT'));
-  expect(imageSays('STOPSIGNAL')).toBe('SIGTERM');
+  expect(readInstruction('EXPOSE')).toBe(fallbackOf('TAPEDECK_PORT'));
+  expect(readInstruction('STOPSIGNAL')).toBe('SIGTERM');
   const [, seconds = ''] = /docker stop waits only 10 s without --time (\d+)/.exec(text) ?? [];
   expect(Number(seconds)).toBeGreaterThan(DRAIN_SECONDS);
   expect(text).toContain(`TAPEDECK_DRAIN (${DRAIN_SECONDS} s);`);
@@ -66,7 +73,7 @@ test('the base image is an argument with a tag, of the major version of Node in 
   expect(defaults[0]?.rest).toContain(`=node:${major}-`);
 });
 
-/** What the daemon would be sent. */
+/** Copies the build context that the daemon would receive. */
 function context(folder: string): void {
   const [first, ...lines] = deployed('Dockerfile.dockerignore').trim().split('\n');
   expect(first).toBe('*');
@@ -84,7 +91,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-/** The tree of the last stage, made as the Dockerfile says. */
+/** The file tree of the last stage, created by the Dockerfile. */
 function imageTree(): string {
   const places = { build: join(root, 'build'), image: join(root, 'image') };
   const clone = join(places.build, 'opt/tapedeck');
@@ -104,7 +111,7 @@ function imageTree(): string {
   return places.image;
 }
 
-test('it starts, is healthy, loads and reads, and ends at its signal', async () => {
+test('the image starts, is healthy, serves commands, and ends at its signal', async () => {
   const image = imageTree();
   expect(existsSync(join(image, 'opt/tapedeck/cli'))).toBe(false);
   const libraries = readdirSync(join(image, 'lib'), { recursive: true }).map(String);
@@ -115,18 +122,18 @@ test('it starts, is healthy, loads and reads, and ends at its signal', async () 
   const inImage = (word: string): string =>
     word.replaceAll(/\/(?:opt|var\/lib)\/tapedeck/g, `${image}$&`);
   const port = String(await freePort());
-  const told = variablesOf(inImage(imageSays('ENV')));
-  const env = { ...told, TAPEDECK_PORT: port, TAPEDECK_LOG: 'silent' };
-  const options = { env, cwd: inImage(imageSays('WORKDIR')) };
+  const variables = variablesOf(inImage(readInstruction('ENV')));
+  const env = { ...variables, TAPEDECK_PORT: port, TAPEDECK_LOG: 'silent' };
+  const options = { env, cwd: inImage(readInstruction('WORKDIR')) };
   const run = (words: readonly string[]): ReturnType<typeof spawnSync> => {
     const [program = '', ...args] = words.map(inImage);
     return spawnSync(program, args, { ...options, encoding: 'utf8' });
   };
-  const health = listOf(imageSays('HEALTHCHECK').replace(/^CMD /, ''));
-  const entry = listOf(imageSays('ENTRYPOINT'));
+  const health = listOf(readInstruction('HEALTHCHECK').replace(/^CMD /, ''));
+  const entry = listOf(readInstruction('ENTRYPOINT'));
   expect(run(health).status).toBe(1);
 
-  const [program = '', ...args] = [...entry, ...listOf(imageSays('CMD'))].map(inImage);
+  const [program = '', ...args] = [...entry, ...listOf(readInstruction('CMD'))].map(inImage);
   const server = spawn(program, args, { ...options, stdio: 'ignore' });
   try {
     const until = performance.now() + START_MS;
@@ -139,7 +146,7 @@ test('it starts, is healthy, loads and reads, and ends at its signal', async () 
     const page = await (await fetch(`http://127.0.0.1:${port}/console`)).text();
     expect(page).toContain('/console/assets/');
     expect(existsSync(join(image, 'var/lib/tapedeck/data/catalog.db'))).toBe(true);
-    server.kill(imageSays('STOPSIGNAL') as NodeJS.Signals);
+    server.kill(readInstruction('STOPSIGNAL') as NodeJS.Signals);
     expect(await once(server, 'exit')).toEqual([0, null]);
   } finally {
     server.kill('SIGKILL');

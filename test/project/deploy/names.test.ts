@@ -1,4 +1,4 @@
-// What is written in deploy/ is there: settings, paths of health, versions, files.
+// Names in deploy/ exist: settings, paths of health checks, versions, files.
 import { expect } from 'vitest';
 import manifest from '../../../package.json' with { type: 'json' };
 import { test } from '../../base/fixtures.ts';
@@ -14,14 +14,14 @@ test('every setting that is named exists', () => {
   expect(named.filter((line) => !SETTING_NAMES.has(line.split(': ')[1] ?? ''))).toEqual([]);
 });
 
-test('every address of a server that is asked answers', async ({ server }) => {
-  const asked = new Set(
+test('every requested address of a server responds', async ({ server }) => {
+  const paths = new Set(
     files.flatMap((path) =>
       [...deployed(path).matchAll(/(?<=path: '?|`)\/[a-z]+\b(?!\/)/g)].map(String),
     ),
   );
-  expect([...asked].sort()).toEqual(['/healthz', '/readyz']);
-  for (const path of asked) {
+  expect([...paths].sort()).toEqual(['/healthz', '/readyz']);
+  for (const path of paths) {
     expect([path, (await fetch(`${server.base}${path}`)).status]).toEqual([path, 200]);
   }
 });
@@ -36,11 +36,11 @@ test('every version is that of the package', () => {
   expect(versions.filter((line) => !line.endsWith(` ${manifest.version}`))).toEqual([]);
 });
 
-test('the README says what each file is for', () => {
+test('the README describes each file', () => {
   const text = deployed('README.md');
   expect(files.filter((path) => !text.includes(`\`${path}\``) && path !== 'README.md')).toEqual([]);
 });
 
-test('a package does not have them, and needs none', () => {
+test('the npm package does not contain them', () => {
   expect(manifest.files.filter((path) => path.startsWith('deploy'))).toEqual([]);
 });

@@ -1,16 +1,16 @@
-// The unit of systemd: systemd reads it, and it starts and stops what the image does.
+// The unit of systemd: systemd parses it, and it starts and stops the same program as the image.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { programIn } from '../../base/servers/daemon.ts';
-import { deployed, DRAIN_SECONDS, imageSays, ROOT, secondsOf } from './deployFiles.ts';
+import { deployed, DRAIN_SECONDS, readInstruction, ROOT, secondsOf } from './deployFiles.ts';
 import { listOf, variablesOf } from './dockerfile.ts';
 
 const text = deployed('systemd/tapedeck.service');
 
-/** Ten times of what `systemd-analyze security` tells: 0 is closed, 100 open. */
+/** Ten times the exposure that `systemd-analyze security` reports: 0 is closed, 100 open. */
 const EXPOSURE_MAX = 20;
 
 const valueOf = (name: string): string =>
@@ -18,19 +18,22 @@ const valueOf = (name: string): string =>
 
 test('it starts the same program as the image does', () => {
   const [node = '', ...words] = valueOf('ExecStart').split(' ');
-  expect(words).toEqual([...listOf(imageSays('ENTRYPOINT')).slice(1), ...listOf(imageSays('CMD'))]);
-  const [folder] = (variablesOf(imageSays('ENV'))['PATH'] ?? '').split(':');
+  expect(words).toEqual([
+    ...listOf(readInstruction('ENTRYPOINT')).slice(1),
+    ...listOf(readInstruction('CMD')),
+  ]);
+  const [folder] = (variablesOf(readInstruction('ENV'))['PATH'] ?? '').split(':');
   expect(node).toBe(`${folder}/node`);
 });
 
 test('it stops by the same signal, in more time than the server takes', () => {
-  expect(valueOf('KillSignal')).toBe(imageSays('STOPSIGNAL'));
+  expect(valueOf('KillSignal')).toBe(readInstruction('STOPSIGNAL'));
   expect(secondsOf(valueOf('TimeoutStopSec'))).toBeGreaterThan(DRAIN_SECONDS);
   expect(text).toContain(`TAPEDECK_DRAIN (${DRAIN_SECONDS} s)`);
   expect(valueOf('Restart')).toBe('on-failure');
 });
 
-test("what it may write is the data folder, which is no one else's", () => {
+test('it may write only the data folder, which only it can access', () => {
   const { TAPEDECK_DATA } = variablesOf(valueOf('Environment'));
   expect(TAPEDECK_DATA).toBe(`/var/lib/${valueOf('StateDirectory')}`);
   expect(valueOf('StateDirectoryMode')).toBe('0700');
@@ -45,7 +48,7 @@ describe('systemd', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tapedeck-unit-'));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  /** Of a unit whose program is that of this clone. */
+  /** Analyzes a unit whose program is that of this clone. */
   function analyze(unit: string, ...args: readonly string[]): readonly [number | null, string] {
     if (program === undefined) expect.fail('systemd-analyze is missing (Debian: systemd)');
     const path = join(folder, 'tapedeck.service');
@@ -54,16 +57,16 @@ describe('systemd', async () => {
     return [ran.status, `${args[0] === 'verify' ? '' : ran.stdout}${ran.stderr}`];
   }
 
-  systemdTest('has nothing to say about it, and would have', () => {
+  systemdTest('finds no fault in it, and finds a planted one', () => {
     expect(analyze(text, 'verify', '--man=no')).toEqual([0, '']);
-    const [, told] = analyze(text.replace('RestartSec=', 'RestartSecs='), 'verify', '--man=no');
-    expect(told).toContain('RestartSecs');
+    const [, output] = analyze(text.replace('RestartSec=', 'RestartSecs='), 'verify', '--man=no');
+    expect(output).toContain('RestartSecs');
   });
 
   systemdTest('finds it little exposed', () => {
     const how = ['security', '--offline=true', `--threshold=${EXPOSURE_MAX}`, '--no-pager'];
-    const [status, told] = analyze(text, ...how);
-    expect([status, told]).toEqual([0, expect.stringContaining('Overall exposure level')]);
+    const [status, output] = analyze(text, ...how);
+    expect([status, output]).toEqual([0, expect.stringContaining('Overall exposure level')]);
     expect(analyze(text.replace('SystemCallFilter=@system-service\n', ''), ...how)[0]).not.toBe(0);
   });
 });

@@ -1,4 +1,4 @@
-// The coverage table tells the truth: every transcript and test it names is there.
+// The coverage table is correct: every transcript and test it names exists.
 import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,10 +6,10 @@ import { test } from 'vitest';
 import { COVERAGE } from '../../../docs/pages/coverage.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
-/** It only grows: more rows may be served than this, never fewer. */
+/** Minimum of served rows: the table only grows. */
 const SERVED_LEAST = 233;
 
-test('every row names a transcript or test that exists, or says later', () => {
+test('every row names an existing transcript or test, or is marked later', () => {
   const wrong = COVERAGE.filter(({ proof }) => !isThere(proof)).map(
     ({ row, proof }) => `${row}: ${proof}`,
   );

@@ -1,4 +1,4 @@
-// The documents name files that exist: a walk through the code must not lead nowhere.
+// The documents name only files that exist.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { documents, ROOT, textOf } from './markdown.ts';
 const NAMED = /`((?:store|pipeline|query|jobs|api|app|cli|test|bench|docs|bin)\/[\w./-]*)`/g;
 
 for (const page of documents().filter((one) => one.startsWith('docs/'))) {
-  test(`every path in ${page} is there`, () => {
+  test(`every path in ${page} exists`, () => {
     const paths = [...textOf(page).matchAll(NAMED)].map((match) => match[1] ?? '');
     assert.deepEqual(
       paths.filter((path) => !existsSync(join(ROOT, path))),
@@ -18,7 +18,7 @@ for (const page of documents().filter((one) => one.startsWith('docs/'))) {
   });
 }
 
-test('the picture names every room', () => {
+test('the picture names every module', () => {
   const text = textOf('docs/contributing/architecture.md');
   for (const [layer, rooms] of Object.entries(ROOMS)) {
     const row = text.split('\n').find((line) => line.startsWith(`| \`${layer}/\` |`)) ?? '';

@@ -1,10 +1,10 @@
-// A reader may copy any block of the documents into a shell: it runs here as it is printed.
+// A reader may copy any block of the documents into a shell: the test runs each as printed.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { type Block, blocksOf, documents } from './markdown.ts';
 import { startWalk, type Walk } from './walk.ts';
 
-/** Blocks that do not run here, by their first line, and what runs instead. */
+/** Blocks that do not run here, by their first line, and the test that runs instead. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'npm ci && npm start': 'installs; cli.test.ts makes the first start',
   'npm ci && npm test': 'is the run that this test is part of',
@@ -36,7 +36,7 @@ const WALKS = Map.groupBy(
 );
 
 for (const [name, blocks] of WALKS) {
-  describe(`every block of ${name} runs as it is printed`, () => {
+  describe(`every block of ${name} runs as printed`, () => {
     let walk: Walk | undefined;
     let printed = '';
     let hasRun = false;
@@ -62,7 +62,7 @@ for (const [name, blocks] of WALKS) {
   });
 }
 
-test('every exception is a block that is there', () => {
+test('every exception is an existing block', () => {
   const there = new Set(BLOCKS.map(firstLine));
   assert.deepEqual(
     Object.keys(ELSEWHERE).filter((line) => !there.has(line)),
@@ -70,14 +70,14 @@ test('every exception is a block that is there', () => {
   );
 });
 
-/** JSON is what the block before it printed, or printed last; values that differ each time may be any. */
+/** JSON equals the output of the block before it, or its last line; values that vary may be any. */
 function assertAnswer(text: string, output: string): void {
   const isDocument = output.startsWith('{\n');
   const last = isDocument ? output : (output.trimEnd().split('\n').at(-1) ?? '');
   assert.deepEqual(masked(JSON.parse(last)), masked(JSON.parse(text)));
 }
 
-/** Each line of a tutorial's output is a line that was printed; `…` stands for any text. */
+/** Each line of a tutorial's output is a printed line; `…` matches any text. */
 function assertOutput(text: string, output: string): void {
   const lines = output.split('\n').map((line) => line.trim());
   for (const line of text.split('\n').map((one) => one.trim())) {

@@ -1,5 +1,5 @@
-// The dashboard of docs/guides/samples/grafana asks as Grafana's Infinity data source does: by a URL with its
-// variables filled in and a bearer token. What it shows of the answer is there.
+// The dashboard of docs/guides/samples/grafana sends requests as Grafana's Infinity data source does: a URL
+// with its variables filled in and a bearer token. The answer has the members that it shows.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// What a released version promised is kept, or its end stands in CHANGELOG.md: `interfaces/` has the OpenAPI
-// document of each release.
+// The interface of a released version stays valid, or CHANGELOG.md lists the change: `interfaces/` has the
+// OpenAPI document of each release.
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -16,24 +16,24 @@ const RELEASES = parseReleases(
 );
 const NOW = inlined(JSON.parse(JSON.stringify(buildOpenApi(ENDPOINTS, 'svc')))) as Interface;
 
-test('there is the document of every release', () => {
+test('every release has its document', () => {
   const released = RELEASES.flatMap(({ date, version }) => (date === null ? [] : [version]));
   expect(FILES.map((path) => basename(path, '.json.gz')).toSorted()).toEqual(released.toSorted());
 });
 
 for (const path of FILES) {
   const version = basename(path, '.json.gz');
-  test(`what ${version} promised is kept, or its end is told under Changed or Removed`, () => {
+  test(`the interface of ${version} stays valid, or changes are under Changed or Removed`, () => {
     const before = inlined(
       JSON.parse(gunzipSync(readFileSync(path)).toString('utf8')),
     ) as Interface;
     const at = RELEASES.findIndex((release) => release.version === version);
-    const told = RELEASES.slice(0, at)
+    const changelog = RELEASES.slice(0, at)
       .flatMap(({ changes }) => changes)
       .filter(({ kind }) => kind === 'Changed' || kind === 'Removed')
       .map(({ text }) => text)
       .join(' ');
-    const silent = breaksOf(before, NOW).filter(({ name }) => !told.includes(`\`${name}\``));
+    const silent = breaksOf(before, NOW).filter(({ name }) => !changelog.includes(`\`${name}\``));
     assert.deepEqual(silent, []);
   });
 }
@@ -68,7 +68,7 @@ const CASES: readonly (readonly [string, Interface, Interface, readonly string[]
     ['getX'],
   ],
   [
-    'nothing, by another word for the same',
+    'nothing, in another notation',
     answer({ anyOf: [text, { type: 'null' }] }),
     answer({ type: ['string', 'null'] }),
     [],
@@ -76,12 +76,12 @@ const CASES: readonly (readonly [string, Interface, Interface, readonly string[]
   ['items', answer({ type: 'array', items: text }), answer({ type: 'array' }), ['getX']],
   ['a parameter', asks(q), asks(), ['getX.q']],
   ['a parameter more', asks(), asks(q), []],
-  ['a parameter that must be given', asks(), asks({ ...q, required: true }), ['getX.q']],
+  ['a parameter that becomes required', asks(), asks({ ...q, required: true }), ['getX.q']],
   ['a value', asks(q), asks({ ...q, schema: { type: 'string', enum: ['y', 'z'] } }), ['getX.q']],
   ['any value', asks(q), asks({ ...q, schema: text }), []],
 ];
 for (const [what, before, after, names] of CASES) {
-  test(`missed of an interface: ${what}`, () => {
+  test(`breaking changes of an interface: ${what}`, () => {
     expect(breaksOf(before, after).map(({ name }) => name)).toEqual(names);
   });
 }

@@ -1,4 +1,4 @@
-// What a program that worked with one OpenAPI document may miss in another (SPEC.md "Versions").
+// Changes between two OpenAPI documents that may break a program (SPEC.md "Versions").
 
 interface Schema {
   readonly type?: string | readonly string[];
@@ -32,7 +32,7 @@ interface Break {
   readonly what: string;
 }
 
-/** New operations, parameters that may be left out, and new members of answers break nothing. */
+/** New operations, optional parameters and new members of answers break nothing. */
 export function breaksOf(before: Interface, after: Interface): readonly Break[] {
   return Object.entries(before.paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, was]) => {
@@ -44,19 +44,19 @@ export function breaksOf(before: Interface, after: Interface): readonly Break[] 
 }
 
 function* parameterBreaks(was: Operation, is: Operation): Generator<Break> {
-  const known = new Map((was.parameters ?? []).map((one) => [`${one.in} ${one.name}`, one]));
+  const before = new Map((was.parameters ?? []).map((one) => [`${one.in} ${one.name}`, one]));
   const now = new Map((is.parameters ?? []).map((one) => [`${one.in} ${one.name}`, one]));
   const { operationId } = was;
-  for (const [key, one] of known) {
+  for (const [key, one] of before) {
     const next = now.get(key);
     const name = `${operationId}.${one.name}`;
     if (next === undefined) yield { name, what: `${key} is gone` };
     else yield* schemaBreaks(one.schema ?? {}, next.schema ?? {}, name);
   }
   for (const [key, one] of now) {
-    const wasRequired = known.get(key)?.required === true;
+    const wasRequired = before.get(key)?.required === true;
     if (one.required === true && !wasRequired) {
-      yield { name: `${operationId}.${one.name}`, what: `${key} must be given now` };
+      yield { name: `${operationId}.${one.name}`, what: `${key} is required now` };
     }
   }
 }
@@ -72,7 +72,7 @@ function* answerBreaks(was: Operation, is: Operation): Generator<Break> {
   }
 }
 
-/** What anything may be is not looked into: a program could not rely on it. */
+/** Schemas without a type are not compared: a program could not rely on them. */
 function* schemaBreaks(was: Schema, is: Schema, name: string): Generator<Break> {
   if (kindOf(was) !== '' && kindOf(was) !== kindOf(is)) {
     yield { name, what: `was ${kindOf(was)}, is ${kindOf(is) || 'anything'}` };
@@ -91,14 +91,14 @@ function* schemaBreaks(was: Schema, is: Schema, name: string): Generator<Break> 
   }
 }
 
-/** Type, or types that it is one of; '' for what may be anything. */
+/** The type, or the alternative types; '' for any type. */
 const kindOf = ({ anyOf, const: only, type }: Schema): string => {
   if (anyOf !== undefined) return anyOf.map(kindOf).toSorted().join(' or ');
   if (typeof type === 'object') return type.toSorted().join(' or ');
   return type ?? (only === undefined ? '' : typeof only);
 };
 
-/** The document with everything in its place that it refers to. */
+/** The document with all references resolved. */
 export function inlined(document: object): object {
   const at = (path: string): unknown =>
     path

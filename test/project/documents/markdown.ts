@@ -1,17 +1,17 @@
-// The documents of the project and what stands in them as code.
+// The documents of the project and their code.
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
 export const ROOT = join(import.meta.dirname, '..', '..', '..');
 
-/** In the order in which a reader comes to them. */
+/** In reading order. */
 const FIRST = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'docs/README.md'];
 
 export interface Block {
   readonly document: string;
-  /** The heading that it stands under. */
+  /** The heading above it. */
   readonly heading: string;
-  /** What stands after the opening fence: `sh`, `json`; empty when nothing does. */
+  /** The text after the opening fence: `sh`, `json`; or empty. */
   readonly language: string;
   readonly text: string;
 }

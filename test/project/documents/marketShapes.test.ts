@@ -1,6 +1,6 @@
-// Every answer of the market is what its document says of it, and nothing else: each operation is asked of
-// the invented exchange, and of an example of every input that it does not fill. Python validates, with the
-// schemas closed: that any attribute is missing or misspelt would be told.
+// Every answer of the market matches its documented schema exactly: each operation is requested from the
+// invented exchange, and from an example of every input that it does not fill. Python validates with closed
+// schemas, so that any missing or misspelt attribute is reported.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -48,7 +48,7 @@ interface Operation {
 
 let server: TestServer;
 let symbols: readonly string[] = [];
-/** What CORE has of each input. */
+/** The stored properties of each input in CORE. */
 let stored: ReadonlyMap<string, readonly string[]> = new Map();
 let document: Document;
 
@@ -61,8 +61,8 @@ beforeAll(async () => {
   const filled = (await json<readonly Stored[]>('/datasets/CORE')).map((one) => one.datasetId);
   const others = INPUTS.filter(({ id }) => !filled.includes(id));
   for (const input of others) await loadExample(input);
-  const told = await json<readonly Stored[]>('/datasets/CORE');
-  stored = new Map(told.map((one) => [one.datasetId, Object.keys(one.schema.properties)]));
+  const datasets = await json<readonly Stored[]>('/datasets/CORE');
+  stored = new Map(datasets.map((one) => [one.datasetId, Object.keys(one.schema.properties)]));
   document = JSON.parse(JSON.stringify(await marketDocument(ENDPOINTS, 'svc'))) as Document;
 });
 afterAll(() => server.close());
@@ -75,13 +75,13 @@ interface Stored {
 const json = async <T>(path: string): Promise<T> =>
   JSON.parse((await send(server, 'GET', path)).text) as T;
 
-/** Another record beside the example: of today, or to come. */
+/** Another record beside the example: of today, or of the future. */
 const ANOTHER: Readonly<Record<string, object>> = {
   IPOS: { offeringDate: '2026-01-30' },
   SPLITS: { exDate: '2026-02-27' },
 };
 
-/** Of what the exchange does not fill, what is of today and what is to come. */
+/** Loads an example of an input that the exchange does not fill, with records of today and of the future. */
 async function loadExample(input: Input): Promise<void> {
   const isOfSymbol = input.mapping.key === 'symbol' && !input.id.startsWith('FUTURES');
   const row = { ...exampleRow(input), ...(isOfSymbol ? { symbol: symbols[0] } : {}) };
@@ -93,24 +93,24 @@ async function loadExample(input: Input): Promise<void> {
   assert.equal(status, 200, `${input.id}: ${text}`);
 }
 
-/** Of all of its members, and no others: but what CORE has not of a record. */
+/** Requires all members and permits no others, except members of a record that CORE does not store. */
 function closed(schema: unknown, name = ''): unknown {
   if (Array.isArray(schema)) return schema.map((one) => closed(one));
   if (typeof schema !== 'object' || schema === null) return schema;
-  const made = Object.fromEntries(
+  const closedSchema = Object.fromEntries(
     Object.entries(schema).map(([key, one]) => [key, closed(one)]),
   ) as Schema;
-  if (made.properties === undefined) return made;
-  const names = Object.keys(made.properties);
-  const kept = storedOf(name);
-  const required = name === BATCH ? [] : names.filter((one) => kept?.includes(one) ?? true);
-  return { ...made, required, additionalProperties: false };
+  if (closedSchema.properties === undefined) return closedSchema;
+  const names = Object.keys(closedSchema.properties);
+  const storedNames = storedOf(name);
+  const required = name === BATCH ? [] : names.filter((one) => storedNames?.includes(one) ?? true);
+  return { ...closedSchema, required, additionalProperties: false };
 }
 
-/** A map by the names of types that were asked for. */
+/** A map by the names of the requested types. */
 const BATCH = 'StockTypes';
 
-/** Undefined for what is no record; a company is one, or made of its symbol. */
+/** Undefined if the schema is not a record; a company is a record, or is built from its symbol. */
 function storedOf(name: string): readonly string[] | undefined {
   const id = name.endsWith('Record') ? name.slice(0, -'Record'.length) : name;
   const dataset = id.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase();
@@ -129,10 +129,10 @@ const closedDocument = (): unknown => ({
 
 /** The first symbol of the exchange pays no dividends. */
 const PAYING = 'DALADO';
-/** One of the exchange, and one of nobody. */
+/** One of the exchange, and an unknown one. */
 const FIGIS = ['ZZGCB0000019', 'NONE'];
 
-/** What stands in a path, where it names nothing of its own. */
+/** Values of path parameters without an own enumeration. */
 const SEGMENTS: Readonly<Record<string, string>> = {
   range: '3m',
   date: '20260129',
@@ -166,7 +166,7 @@ function callOf({ operationId, parameters = [] }: Operation): Call {
   return [operationId, { ...few, ...Object.fromEntries(values), ...queryOf(operationId) }];
 }
 
-/** What has to be said in a query for an answer that is not empty. */
+/** The query parameters of an operation that give an answer that is not empty. */
 function queryOf(id: string): Readonly<Record<string, string | number>> {
   const [first = '', second = ''] = symbols;
   const queries: Readonly<Record<string, Readonly<Record<string, string | number>>>> = {
@@ -202,10 +202,10 @@ function queryOf(id: string): Readonly<Record<string, string | number>> {
   return queries[id] ?? {};
 }
 
-/** Python takes its time with each bar. */
+/** Few bars, since Python is slow with each bar. */
 const FEW = { chartLast: 3 };
 
-/** What parameters alone lead to. */
+/** Calls whose shape depends on parameters only. */
 const inOtherShapes = (): readonly Call[] =>
   [
     { types: 'chart,intraday-prices', chartCloseOnly: 'true', chartIEXOnly: 'true', ...FEW },
@@ -216,7 +216,7 @@ const inOtherShapes = (): readonly Call[] =>
     { types: 'chart', exactDate: '2026-01-29', ...FEW },
   ].map((query) => ['getStockBatch', { symbol: symbols[0] ?? '', ...query }]);
 
-/** The exchange has none, and states come of recordings. */
+/** The exchange has no such records, and states come only from recordings. */
 const EMPTY: readonly string[] = [
   'getDividendsNext',
   'getUpcomingDividends',
@@ -237,46 +237,46 @@ const EMPTY: readonly string[] = [
 const isEmpty = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && Object.values(value).every(isEmpty);
 
-/** Names that stand for themselves: symbols, identifiers, and types that were asked for. */
+/** Names that are keys: symbols, identifiers, and requested types. */
 function isFree(id: string, name: string): boolean {
   const isType = id.endsWith('Batch') && Object.hasOwn(batchTypes(), name);
   const isKey = symbols.includes(name) || FIGIS.includes(name);
-  // An indicator may come without its chart.
+  // An indicator may be returned without its chart.
   return isType || isKey || (id === 'getIndicatorByIndicator' && name === 'chart');
 }
 
 const batchTypes = (): object => document.components.schemas[BATCH]?.properties ?? {};
 
 async function checkedAgainst(
-  told: unknown,
+  openApi: unknown,
   calls: readonly Call[],
 ): ReturnType<typeof checkedByPython> {
   const folder = await mkdtemp(join(tmpdir(), 'tapedeck-shapes-'));
   try {
     const file = join(folder, 'market.json');
-    await writeFile(file, JSON.stringify(told));
+    await writeFile(file, JSON.stringify(openApi));
     return await checkedByPython(server, calls, file);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-test('every answer of the market is what its document says, and nothing else', async ({ skip }) => {
+test('every answer of the market matches its document exactly', async ({ skip }) => {
   await needsPython(skip);
   const operations = Object.values(document.paths).flatMap((item) => Object.values(item));
   const calls = [...operations.map(callOf), ...inOtherShapes()];
   const checked = await checkedAgainst(closedDocument(), calls);
-  const told = checked.map((one, at) => ({ ...one, id: calls[at]?.[0] ?? '' }));
-  const wrong = told.filter(({ errors, status }) => status !== 200 || errors.length > 0);
+  const answers = checked.map((one, at) => ({ ...one, id: calls[at]?.[0] ?? '' }));
+  const wrong = answers.filter(({ errors, status }) => status !== 200 || errors.length > 0);
   expect(wrong.map(({ errors, id, status }) => [id, status, errors])).toEqual([]);
-  expect(told.filter(({ answer }) => isEmpty(answer)).map(({ id }) => id)).toEqual(EMPTY);
-  const unnoticed = told.flatMap(({ id, unnoticed: names }) =>
+  expect(answers.filter(({ answer }) => isEmpty(answer)).map(({ id }) => id)).toEqual(EMPTY);
+  const unnoticed = answers.flatMap(({ id, unnoticed: names }) =>
     names.filter((name) => !isFree(id, name)).map((name) => `${id}.${name}`),
   );
   expect(unnoticed).toEqual([]);
 });
 
-test('a shape that is another one is told', async ({ skip }) => {
+test('a different shape is reported', async ({ skip }) => {
   await needsPython(skip);
   const { Quote = {}, ...schemas } = document.components.schemas;
   const { latestPrice, ...properties } = Quote.properties ?? {};

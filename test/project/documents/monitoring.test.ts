@@ -1,4 +1,4 @@
-// The alert rules and the dashboard of docs/guides/monitoring ask for what /metrics has, by its labels.
+// The alert rules and the dashboard of docs/guides/monitoring query metrics and labels of /metrics.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,10 +10,10 @@ import { test } from '../../base/fixtures.ts';
 
 const FOLDER = join(import.meta.dirname, '..', '..', '..', 'docs', 'guides', 'monitoring');
 const NAMES = /\b(?:tapedeck|nodejs|process)_[a-z0-9_]+/g;
-/** Name of the job in the scrape configuration, and what an alert is called. */
+/** Names that are not metrics: the job in the scrape configuration. */
 const OTHERS: ReadonlySet<string> = new Set(['tapedeck_admin']);
 
-/** What a node that hands on tells, and one that has a bus, which is not there. */
+/** The metrics of a forwarding node, and of a node whose bus is unavailable. */
 async function ofSeveral(): Promise<string> {
   await using server = await startServer({ settings: { TAPEDECK_BUS: 'nats://127.0.0.1:9' } });
   const node = await makeProxyMetrics().text('node');
@@ -23,18 +23,16 @@ async function ofSeveral(): Promise<string> {
   return `${node}\n${bus}`;
 }
 
-test('every metric that is asked for is there, with the labels that are shown', async ({
-  server,
-}) => {
+test('every queried metric exists, with the labels that are shown', async ({ server }) => {
   await loaded(server, 'P', 'symbol,date,v\nA,2024-01-01,1\n', { key: 'symbol', date: 'date' });
   const expectations = [{ range: { property: 'v', max: 5 } }];
-  const kept = await send(server, 'PATCH', '/datasets/WS/P', { expectations });
-  assert.equal(kept.status, 200, kept.text);
+  const patchAnswer = await send(server, 'PATCH', '/datasets/WS/P', { expectations });
+  assert.equal(patchAnswer.status, 200, patchAnswer.text);
   await loaded(server, 'P', 'symbol,date,v\nA,2024-01-02,2\nB,2024-01-02,9\nC,never,1\n');
   const url = 'https://feed.example/ticks';
   const feed = { name: 'far', type: 'SSE', url, dataset: 'P' };
-  const made = await send(server, 'POST', '/data-sources/WS', feed);
-  assert.equal(made.status, 200, made.text);
+  const sourceAnswer = await send(server, 'POST', '/data-sources/WS', feed);
+  assert.equal(sourceAnswer.status, 200, sourceAnswer.text);
   const { adminToken } = server.tapedeck.services;
   const answer = await fetch(`${server.base}/metrics`, {
     headers: { authorization: `Bearer ${adminToken}` },
@@ -43,9 +41,9 @@ test('every metric that is asked for is there, with the labels that are shown', 
   const files = await Promise.all(
     ['alerts.yml', 'dashboard.json'].map((name) => readFile(join(FOLDER, name), 'utf8')),
   );
-  const asked = new Set(files.flatMap((file) => file.match(NAMES) ?? []));
-  assert.ok(asked.size > 20, [...asked].join());
-  const missing = [...asked].filter(
+  const metricNames = new Set(files.flatMap((file) => file.match(NAMES) ?? []));
+  assert.ok(metricNames.size > 20, [...metricNames].join());
+  const missing = [...metricNames].filter(
     (name) => !OTHERS.has(name) && !text.includes(`# TYPE ${name.replace(/_bucket$/, '')} `),
   );
   expect(missing).toEqual([]);

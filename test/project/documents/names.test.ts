@@ -1,5 +1,5 @@
-// What a sentence of the documents names exists: commands with their options, requests with their
-// parameters, npm scripts.
+// Names in sentences of the documents exist: commands with their options, requests with their parameters,
+// npm scripts.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,16 +10,16 @@ import { codeSpans, documents, ROOT, textOf } from './markdown.ts';
 
 const COMMANDS = runnableCommands();
 
-/** Of every command, of every endpoint. */
+/** Options of every command, and parameters of every endpoint. */
 const EVERY_COMMAND = ['--help', '--version'];
 const EVERY_ENDPOINT = ['token'];
 
-/** Why a command line names nothing; undefined when it does. */
+/** The fault of a command line; undefined if it names a command. */
 function faultOfCommand(line: string): string | undefined {
   const words = line.replace(/^npx /, '').split(/\s+/);
   const names = words.filter((word) => /^[a-z][a-z-]*$/.test(word));
   const prefixes = names.map((_, at) => names.slice(0, at + 1).join(' '));
-  const found = COMMANDS.filter(({ name }) =>
+  const commands = COMMANDS.filter(({ name }) =>
     prefixes.some((prefix) => name === prefix || name.startsWith(`${prefix} `)),
   );
   // The longest prefix that is a command or the parent of some.
@@ -27,15 +27,15 @@ function faultOfCommand(line: string): string | undefined {
     COMMANDS.some(({ name }) => name === prefix || name.startsWith(`${prefix} `)),
   );
   if (best === undefined || (best === 'tapedeck' && names.length > 1)) return `no command: ${line}`;
-  const options = found
+  const options = commands
     .filter(({ name }) => name === best || name.startsWith(`${best} `))
     .flatMap(({ command }) => command.options.map(({ long }) => long));
-  const known = [...EVERY_COMMAND, ...options];
-  const unknown = words.filter((word) => /^--[a-z]/.test(word) && !known.includes(word));
+  const knownOptions = [...EVERY_COMMAND, ...options];
+  const unknown = words.filter((word) => /^--[a-z]/.test(word) && !knownOptions.includes(word));
   return unknown.length === 0 ? undefined : `no option ${unknown.join(', ')}: ${line}`;
 }
 
-/** Why a request reaches nothing; undefined when it reaches an endpoint with such parameters. */
+/** The fault of a request; undefined if it reaches an endpoint with such parameters. */
 function faultOfRequest(span: string): string | undefined {
   const [method = '', target = ''] = span.split(' ');
   const [path = '', query = ''] = target.replace(/^\/v1/, '').split('?');
@@ -45,28 +45,28 @@ function faultOfRequest(span: string): string | undefined {
       [endpoint.path, ...(endpoint.aliases ?? [])].some((pattern) => matches(pattern, path)),
   );
   if (endpoints.length === 0) return `no endpoint: ${span}`;
-  const known = endpoints.flatMap(({ parameters }) => parameters.map(({ name }) => name));
+  const parameterNames = endpoints.flatMap(({ parameters }) => parameters.map(({ name }) => name));
   const unknown = [...new URLSearchParams(query).keys()].filter(
-    (name) => ![...EVERY_ENDPOINT, ...known].includes(name),
+    (name) => ![...EVERY_ENDPOINT, ...parameterNames].includes(name),
   );
   return unknown.length === 0 ? undefined : `no parameter ${unknown.join(', ')}: ${span}`;
 }
 
-/** `…` stands for what is left out of a path; a sentence may name a path without its parameters. */
+/** `…` replaces omitted parts of a path; a sentence may name a path without its parameters. */
 function matches(pattern: string, path: string): boolean {
-  const wanted = pattern.split('/');
-  const given = path.split('/');
-  if (given.includes('…')) return wanted.includes(given[1] ?? '');
+  const patternParts = pattern.split('/');
+  const pathParts = path.split('/');
+  if (pathParts.includes('…')) return patternParts.includes(pathParts[1] ?? '');
   return (
-    wanted.every((part, at) => {
-      const own = given[at];
+    patternParts.every((part, at) => {
+      const own = pathParts[at];
       if (own === undefined) return part.startsWith(':');
       return part.startsWith(':') || part === own;
-    }) && given.length <= wanted.length
+    }) && pathParts.length <= patternParts.length
   );
 }
 
-describe('what documents name within a sentence exists', () => {
+describe('names in sentences of the documents exist', () => {
   const scripts = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
     readonly scripts: Readonly<Record<string, string>>;
   };
@@ -90,7 +90,7 @@ describe('what documents name within a sentence exists', () => {
   }
 });
 
-test('a name of nothing is found', () => {
+test('an unknown name is found', () => {
   assert.match(faultOfCommand('tapedeck swim') ?? '', /no command/);
   assert.match(faultOfCommand('tapedeck tokens create --fin 1') ?? '', /no option --fin/);
   assert.equal(faultOfCommand('npx tapedeck tokens create --limit 5'), undefined);

@@ -1,4 +1,4 @@
-// What a stranger looks for before he joins a project or installs it.
+// Facts that people check before they join a project or install it.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ const linksOf = (document: string): readonly string[] =>
     join(document, '..', target),
   );
 
-test('an index links every page of docs: docs/README.md, or that of the folder of decisions', () => {
+test('an index links every page of docs: docs/README.md, or the index of the decisions', () => {
   const indexes = ['docs/README.md', 'docs/contributing/decisions/README.md'];
   const linked = new Set(indexes.flatMap(linksOf));
   assert.deepEqual(
@@ -41,7 +41,7 @@ test('an index links every page of docs: docs/README.md, or that of the folder o
   }
 });
 
-test('every anchor that a document links is a heading of its page', () => {
+test('every linked anchor is a heading of its page', () => {
   const anchors = new Map(
     documents().map((page) => [page, new Set(headings(page).map(toAnchor))] as const),
   );
@@ -77,13 +77,13 @@ test('the license is Apache-2.0 in the manifest and in full', () => {
   assert.match(text, /Copyright \d{4} The Tapedeck authors/);
 });
 
-test('the changelog has what is not released and the version of the manifest', () => {
+test('the changelog has unreleased changes and the version of the manifest', () => {
   const text = readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8');
   assert.match(text, /^## \[Unreleased\]$/m);
   assert.ok(text.includes(`## [${manifest.version}]`));
 });
 
-test('npm is told of every install script whether it may run, and runs that of the runtime', () => {
+test('every install script is allowed or refused for npm, and that of the runtime may run', () => {
   const { packages } = json('package-lock.json') as Lock;
   const withScripts = Object.entries(packages)
     .filter(([, { hasInstallScript, optional }]) => hasInstallScript === true && optional !== true)

@@ -1,5 +1,5 @@
-// The proxies of docs/guides/samples, as they are printed but for names and ports: TLS, addresses of clients,
-// streams that are not held back, loads of any size, and nothing of the operator.
+// The proxies of docs/guides/samples, as printed except for names and ports: TLS, addresses of clients,
+// unbuffered streams, loads of any size, and no operator endpoints.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -41,7 +41,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** How a proxy is started with its configuration as it is printed. */
+/** How a proxy is started with its printed configuration. */
 interface Proxy {
   readonly program: string;
   readonly sample: string;
@@ -89,7 +89,7 @@ for (const proxy of PROXIES) {
   describe(proxy.sample, async () => {
     const program = await programIn(proxy.program, ['/usr/sbin', '/usr/bin']);
     if (program === undefined && process.env['CI'] === 'true') {
-      test('is there', () => expect.fail(`${proxy.program} is missing`));
+      test('exists', () => expect.fail(`${proxy.program} is missing`));
     }
     test.skipIf(program === undefined)('everything a client needs', async () => {
       const port = await freePort();
@@ -117,7 +117,7 @@ interface Answer {
   readonly text: string;
 }
 
-/** As a client elsewhere asks: by the name, and from an address of its own. */
+/** Options of a remote client's request: by the name, and from an address of its own. */
 const options = (port: number, path: string, more: RequestOptions = {}): RequestOptions => ({
   host: '127.0.0.1',
   port,
@@ -135,11 +135,11 @@ const options = (port: number, path: string, more: RequestOptions = {}): Request
 
 function ask(port: number, path: string, more: RequestOptions = {}, body = ''): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const asked = request(options(port, path, more), (answer) => {
+    const clientRequest = request(options(port, path, more), (answer) => {
       textOf(answer).then((text) => resolve({ status: answer.statusCode ?? 0, text }), reject);
     });
-    asked.on('error', reject);
-    asked.end(body);
+    clientRequest.on('error', reject);
+    clientRequest.end(body);
   });
 }
 
@@ -160,9 +160,9 @@ async function reads(port: number): Promise<void> {
   expect([load.status, load.text]).toEqual([200, expect.stringContaining('jobId')]);
 }
 
-/** A token of one address, whatever a client writes into the header. */
+/** Checks a token of one address, with any header from the client. */
 async function addresses(port: number): Promise<void> {
-  const made = await send(server, 'POST', '/account/tokens', {
+  const answer = await send(server, 'POST', '/account/tokens', {
     kind: 'publishable',
     addresses: ['127.0.0.2'],
     grants: [
@@ -172,7 +172,7 @@ async function addresses(port: number): Promise<void> {
       },
     ],
   });
-  const { token } = JSON.parse(made.text) as { readonly token: string };
+  const { token } = JSON.parse(answer.text) as { readonly token: string };
   const path = `/v1/data/WS/P/A?last=1&token=${token}`;
   expect((await ask(port, path)).status).toBe(200);
   const elsewhere = { localAddress: '127.0.0.3' };
@@ -185,15 +185,15 @@ async function addresses(port: number): Promise<void> {
 async function streams(port: number): Promise<void> {
   let heard = '';
   const path = `/v1/stream/WS/P?nosnapshot=true&token=${server.publishable}`;
-  const asked = request(
+  const clientRequest = request(
     options(port, path, { headers: { accept: 'text/event-stream' } }),
     (answer) => {
       answer.setEncoding('utf8').on('data', (piece: string) => (heard += piece));
       answer.on('error', () => undefined);
     },
   );
-  asked.on('error', () => undefined);
-  asked.end();
+  clientRequest.on('error', () => undefined);
+  clientRequest.end();
   try {
     await until(() => server.tapedeck.services.streams.open.state().open === 1);
     for (const day of ['2024-02-01', '2024-02-02']) {
@@ -203,7 +203,7 @@ async function streams(port: number): Promise<void> {
       await until(() => heard.includes(day));
     }
   } finally {
-    asked.destroy();
+    clientRequest.destroy();
   }
   await until(() => server.tapedeck.services.streams.open.state().open === 0);
 }

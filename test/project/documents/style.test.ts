@@ -1,5 +1,5 @@
 // Pages stay readable: at most 300 lines, lines of at most 120 columns, sentences of at most 20 words on
-// average, and no word of the private dialect. Generated pages have the sentences of their tables.
+// average, and no word of the private dialect. Generated pages contain the sentences of their tables.
 import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
 import { PROSE } from '../words/vocabulary.ts';
@@ -16,7 +16,7 @@ const withoutCode = (text: string): string =>
 
 const isProse = (line: string): boolean => !/^(\||#|!\[)/.test(line);
 
-/** Lengths of the sentences in words; tables and headings are none. */
+/** Lengths of the sentences in words; tables and headings are not sentences. */
 function sentenceLengths(text: string): readonly number[] {
   const prose = withoutCode(text)
     .split('\n')

@@ -1,4 +1,4 @@
-// A reader who tries what the documents print: an empty folder, a first start, and a shell.
+// A reader who tries the printed blocks: an empty folder, a first start, and a shell.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
@@ -8,7 +8,7 @@ import { type Started, startCommand, withModules } from '../../cli/command.ts';
 import { startHttp } from '../../base/servers/http.ts';
 import { startedBy } from '../../base/program.ts';
 
-/** What a mirror of the public sources answers, by path. */
+/** Responses of a mirror of the public sources, by path. */
 const PUBLISHED: Readonly<Record<string, string>> = {
   '/prices.csv': 'symbol,date,close\nAAPL,2020-01-02,75.09\nMSFT,2020-01-02,160.62\n',
   '/graph/fredgraph.csv': 'observation_date,DGS10\n2025-02-13,4.52\n2025-02-14,4.47\n',
@@ -20,11 +20,11 @@ const CURL_SETTINGS = 'fail-with-body\nsilent\nshow-error\nmax-time = 60\nwrite-
 const BLOCK_TIMEOUT_MS = 120_000;
 
 export interface Walk extends AsyncDisposable {
-  /** Runs a block; what it printed. @throws Error with all of its output when a command fails. */
+  /** Runs a block and returns its output. @throws Error with all of its output when a command fails. */
   run(script: string): Promise<string>;
 }
 
-/** Starts as the README says, on a folder of its own, and waits until DEMO is filled. */
+/** Starts as the README describes, on a folder of its own, and waits until DEMO is filled. */
 export async function startWalk(): Promise<Walk> {
   const home = await mkdtemp(join(tmpdir(), 'tapedeck-walk-'));
   const children: ChildProcess[] = [];
@@ -41,7 +41,7 @@ export async function startWalk(): Promise<Walk> {
     PATH: [bin, dirname(process.execPath), process.env['PATH'] ?? ''].join(delimiter),
     TAPEDECK_PORT: '0',
     TAPEDECK_LOG: 'silent',
-    // All 300 take the processor for as long as the examples do.
+    // All 300 take as much processor time as the examples.
     TAPEDECK_DEMO_SYMBOLS: '3',
     TAPEDECK_EXPORT_FOLDER: join(home, 'exports'),
     TAPEDECK_ALLOW_PRIVATE_ADDRESSES: 'on',
@@ -61,24 +61,24 @@ export async function startWalk(): Promise<Walk> {
   };
 }
 
-/** All that differs between a block as it is printed and as it runs. */
+/** Differences between a printed block and the one that runs. */
 async function substitutions(
   server: Started,
   mirror: string,
   home: string,
 ): Promise<(script: string) => string> {
   const output = await outputUntil(server, /Workspace DEMO is filled/);
-  const told = (pattern: RegExp): string => pattern.exec(output)?.[0] ?? `no ${pattern}`;
+  const findMatch = (pattern: RegExp): string => pattern.exec(output)?.[0] ?? `no ${pattern}`;
   const tokens = await readFile(/tokens: in (\S+),/.exec(output)?.[1] ?? '', 'utf8');
   const table: readonly (readonly [printed: string, real: string])[] = [
-    ['http://127.0.0.1:8080', told(/http:\/\/127\.0\.0\.1:\d+/)],
+    ['http://127.0.0.1:8080', findMatch(/http:\/\/127\.0\.0\.1:\d+/)],
     ['pk_…', /pk_[0-9a-f]{32}/.exec(tokens)?.[0] ?? 'no token'],
     ['sk_…', /sk_[0-9a-f]{32}/.exec(tokens)?.[0] ?? 'no token'],
     ['https://example.com', mirror],
     ['recipe add', `recipe add --base ${mirror}`],
     ['/backups/', `${home}/backups/`],
   ];
-  // npx finds the program that is in the PATH, in 0.4 s of processor time: one block proves it.
+  // npx finds the program in the PATH, in 0.4 s of processor time: one block proves it.
   let finds = false;
   return (script) => {
     const text = table.reduce((so, [printed, real]) => so.replaceAll(printed, real), script);
@@ -88,13 +88,13 @@ async function substitutions(
   };
 }
 
-async function outputUntil({ child, ended, told }: Started, pattern: RegExp): Promise<string> {
-  const gone = ended.then(() => true);
-  while (!pattern.test(told.stdout)) {
+async function outputUntil({ child, ended, output }: Started, pattern: RegExp): Promise<string> {
+  const exit = ended.then(() => true);
+  while (!pattern.test(output.stdout)) {
     const wait = once(child.stdout ?? child, 'data').then(() => false);
-    if (await Promise.race([wait, gone])) throw new Error(`the server ended:\n${told.stderr}`);
+    if (await Promise.race([wait, exit])) throw new Error(`the server ended:\n${output.stderr}`);
   }
-  return told.stdout;
+  return output.stdout;
 }
 
 async function inShell(
@@ -106,10 +106,10 @@ async function inShell(
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: BLOCK_TIMEOUT_MS,
   });
-  const told = { stdout: '', stderr: '' };
-  shell.stdout.setEncoding('utf8').on('data', (piece: string) => (told.stdout += piece));
-  shell.stderr.setEncoding('utf8').on('data', (piece: string) => (told.stderr += piece));
+  const output = { stdout: '', stderr: '' };
+  shell.stdout.setEncoding('utf8').on('data', (piece: string) => (output.stdout += piece));
+  shell.stderr.setEncoding('utf8').on('data', (piece: string) => (output.stderr += piece));
   const [code] = (await once(shell, 'close')) as [number | null];
-  if (code === 0) return told.stdout;
-  throw new Error(`ended with ${code}:\n${script}\n${told.stdout}\n${told.stderr}`);
+  if (code === 0) return output.stdout;
+  throw new Error(`ended with ${code}:\n${script}\n${output.stdout}\n${output.stderr}`);
 }

@@ -1,4 +1,4 @@
-// How vitest runs the tests; `vitest.config.ts` is only its door.
+// How vitest runs the tests; `vitest.config.ts` only imports it.
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,11 +17,11 @@ import { LongestFirst } from './sequencer.ts';
 interface RunOptions {
   /** The project: its tests are below `test/`. */
   readonly root: string;
-  /** What a file may take; far above the slowest. */
+  /** Timeout of a file; far above the slowest. */
   readonly fileTimeoutMs: number;
-  /** Of the processes of the tests, beside those of this one. */
+  /** Variables of the test processes, in addition to those of this process. */
   readonly env: Readonly<Record<string, string>>;
-  /** Told at the end of each file. */
+  /** Called at the end of each file. */
   took(file: string, ms: number): void;
 }
 
@@ -30,9 +30,9 @@ interface RunOptions {
 const FILES_AT_ONCE = 3;
 
 /**
- * A process for one file after another keeps the modules of all of them, and a collection of everything looks
- * at them each time: the first one waits for so many MB. That takes 2 to 4 % less of the processors. What is
- * new has room for so many MB before it is looked at: 2 to 10 % less, on a machine whose speed drifts.
+ * A process that runs one file after another keeps the modules of all of them, and each full collection
+ * visits them: the first one waits for so many MB. That takes 2 to 4 % less processor time. New objects
+ * have so many MB before they are collected: 2 to 10 % less, on a machine whose speed drifts.
  */
 const NEW_MB = ['--min-semi-space-size=32', '--max-semi-space-size=64'];
 const SHARED = { isolate: false, execArgv: ['--initial-heap-size=500', ...NEW_MB] };
@@ -51,7 +51,7 @@ export function configOf({ env, fileTimeoutMs, root, took }: RunOptions): ViteUs
       sequence: { sequencer: LongestFirst },
       projects: [
         onSwift({ name: 'alone', include: [...alone], isolate: true }),
-        // One process after another loads a module once, and stays warm: a second less for each file.
+        // A shared process loads a module once, and stays warm: a second less for each file.
         onSwift({ name: 'servers', include: [...servers], ...SHARED }),
         { extends: true, test: { name: 'pure', include: [...pure], ...SHARED } },
         onPostgres(root),
@@ -61,17 +61,17 @@ export function configOf({ env, fileTimeoutMs, root, took }: RunOptions): ViteUs
       execArgv: ['--disable-warning=ExperimentalWarning'],
       env,
       setupFiles: [join(import.meta.dirname, 'leftovers.ts')],
-      // What takes too long is the whole file, as its process knows.
+      // Only the whole file has a timeout, which its process enforces.
       testTimeout: 0,
       hookTimeout: 0,
-      // Modules run as in production: Node strips their types, and nothing stands between.
+      // Modules run as in production: Node strips their types, without a further loader.
       experimental: { viteModuleRunner: false, nodeLoader: false },
       coverage: { provider: 'v8', reporter: ['text-summary', 'html'], reportOnFailure: true },
     },
   });
 }
 
-/** A project whose files may ask for an account of one Swift. */
+/** A project whose files may request an account of one shared Swift. */
 const onSwift = (
   test: NonNullable<TestProjectInlineConfiguration['test']>,
 ): TestProjectInlineConfiguration => ({
@@ -85,7 +85,7 @@ const onSwift = (
   },
 });
 
-/** The contract of the store again, with the catalogs in PostgreSQL. */
+/** Runs the contract of the store again, with the catalogs in PostgreSQL. */
 const onPostgres = (root: string): TestProjectInlineConfiguration => ({
   extends: true,
   test: {

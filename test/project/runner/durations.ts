@@ -1,4 +1,4 @@
-// How long each test file took, kept between runs beside the project, so that the longest go first.
+// Durations of test files, stored between runs outside the project, so that the longest run first.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,8 +10,8 @@ const KEPT = join(tmpdir(), 'tapedeck-test-durations.json');
 
 export function readDurations(path = KEPT): Durations {
   try {
-    const known: unknown = JSON.parse(readFileSync(path, 'utf8'));
-    return isDurations(known) ? known : {};
+    const content: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    return isDurations(content) ? content : {};
   } catch {
     // No run yet on this machine, or one that was killed while it wrote.
     return {};
@@ -19,8 +19,8 @@ export function readDurations(path = KEPT): Durations {
 }
 
 export function keepDuration(file: string, ms: number, path = KEPT): void {
-  const known = readDurations(path);
-  writeFileSync(path, JSON.stringify({ ...known, [file]: Math.round(ms) }));
+  const durations = readDurations(path);
+  writeFileSync(path, JSON.stringify({ ...durations, [file]: Math.round(ms) }));
 }
 
 const isDurations = (value: unknown): value is Durations =>

@@ -1,4 +1,4 @@
-// The processes that test files run in, with an end to their patience: what takes longer hangs.
+// The processes of test files, with a timeout: a file that takes longer is considered hanging.
 import {
   ForksPoolWorker,
   type PoolOptions,
@@ -8,7 +8,7 @@ import {
 
 const POOL_NAME = 'patient-forks';
 
-/** Processes that end when a file of tests takes longer than `fileTimeoutMs`. */
+/** Processes that end when a test file takes longer than `fileTimeoutMs`. */
 export const patientForks = (fileTimeoutMs: number): PoolRunnerInitializer => ({
   name: POOL_NAME,
   createPoolWorker: (options) => new PatientFork(options, fileTimeoutMs),
@@ -32,7 +32,7 @@ class PatientFork extends ForksPoolWorker {
   override send(message: WorkerRequest): void {
     if (message.type === 'run') {
       clearTimeout(this.#timer);
-      // vitest hears that the process has ended, and goes on with the next file in another one.
+      // vitest is notified that the process has ended, and continues with the next file in another one.
       this.#timer = setTimeout(() => void this.stop(), this.#fileTimeoutMs);
     }
     super.send(message);

@@ -1,12 +1,12 @@
-// Runs beside every test file: what a file opened, it closes. A server, a child, a socket or a timer
-// that would keep the process alive after the last hook fails the file, by its kind.
+// Runs beside every test file, which must close everything that it opens. A server, a child, a socket or a
+// timer that would keep the process alive after the last hook fails the file, by its kind.
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll } from 'vitest';
 import { stockedPids } from '../../base/childStock.ts';
 import { moreThan } from './surplus.ts';
 
-/** Sockets and children need a moment to be gone. */
+/** Sockets and children need a moment to close. */
 const LINGER_MS = Number(process.env['TEST_LINGER_MS'] ?? 10_000);
 const POLL_MS = 20;
 
@@ -25,17 +25,17 @@ afterAll(async () => {
   }
 });
 
-/** The kinds of what keeps this process alive, one for each, and its children that serve nobody. */
+/** The kinds of resources that keep this process alive, and its unused children. */
 function open(): readonly string[] {
   return [...process.getActiveResourcesInfo(), ...childrenOf(process.pid)];
 }
 
-/** Command lines of the children of a process, where the system tells them. */
+/** Command lines of the children of a process, if the system reports them. */
 function childrenOf(pid: number): readonly string[] {
   return tasksOf(pid)
-    .flatMap((task) => told(`/proc/${pid}/task/${task}/children`).split(' '))
+    .flatMap((task) => readText(`/proc/${pid}/task/${task}/children`).split(' '))
     .filter((child) => child.trim() !== '' && !stockedPids().includes(Number(child)))
-    .map((child) => ({ child, command: told(`/proc/${child}/cmdline`) }))
+    .map((child) => ({ child, command: readText(`/proc/${child}/cmdline`) }))
     .filter(({ command }) => command !== '')
     .map(({ child, command }) => `child ${child} ${commandOf(command)}`);
 }
@@ -48,8 +48,8 @@ function tasksOf(pid: number): readonly string[] {
   }
 }
 
-/** A thread or a child may end between two looks: the others are told all the same. */
-function told(path: string): string {
+/** Returns '' for a thread or a child that ended meanwhile: the others are still reported. */
+function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch {
@@ -57,7 +57,7 @@ function told(path: string): string {
   }
 }
 
-// Hoisted: it is asked for while this file loads.
+// A hoisted function: it is called while this file loads.
 function commandOf(words: string): string {
   return words.replaceAll('\0', ' ').trim().slice(0, 200);
 }

@@ -1,9 +1,9 @@
-// The longest files first, so that none of them is alone at the end.
+// The longest files run first, so that none of them is alone at the end.
 import type { Durations } from './durations.ts';
 
 /**
- * Of the files that take longest, about how long, for a machine that has not run them yet; the
- * others are taken for shorter.
+ * Approximate durations of the longest files, for a machine that has not run them yet; the others are assumed
+ * to be shorter.
  */
 const LONG_MS: Durations = {
   'test/pipeline/schema/wide.test.ts': 69_000,
@@ -115,8 +115,8 @@ const LONG_MS: Durations = {
 const UNKNOWN_MS = 4_000;
 
 /**
- * A process goes on with the next file only when that is of the same project. The one with most short files
- * comes last: they fill the end.
+ * A process continues with the next file only if it is of the same project. The project with most short files
+ * is last: they fill the end.
  */
 const PROJECTS = ['alone', 'pure', 'servers'];
 
@@ -126,11 +126,11 @@ interface TestFile {
   readonly project: string;
 }
 
-/** The places of the files in the order to run them. */
-export function longestFirst(files: readonly TestFile[], known: Durations): readonly number[] {
+/** The indexes of the files in the order to run them. */
+export function longestFirst(files: readonly TestFile[], durations: Durations): readonly number[] {
   const places = files.map(({ path, project }, at) => ({
     at,
-    ms: known[path] ?? LONG_MS[path] ?? UNKNOWN_MS,
+    ms: durations[path] ?? LONG_MS[path] ?? UNKNOWN_MS,
     project: PROJECTS.indexOf(project),
   }));
   return places

@@ -1,5 +1,5 @@
-// The program as it is packed, for all files that start processes: each of them reads its modules in half of
-// the time that the sources take. Below node_modules/, where it finds its packages.
+// The packed program, for all files that start processes: it loads its modules in half of the time of the
+// sources. It is below node_modules/, where it finds its packages.
 import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
@@ -18,13 +18,13 @@ const VICTIMS = [
   'test/jobs/upkeep/backupVictim.ts',
 ];
 
-/** Runs for each project; the first of them makes it. */
+/** Runs for each project; the first run packs the program. */
 export async function setup({ vitest }: TestProject): Promise<() => Promise<void>> {
-  // Who watches changes the sources.
+  // In watch mode the sources change.
   if (process.env[PROGRAM] !== undefined || vitest.config.watch) return async () => undefined;
   const folder = join(ROOT, 'node_modules', '.cache', `tapedeck-${process.pid}`);
   await writeProgram({ folder: join(folder, 'build'), more: VICTIMS, besideSources: true });
-  // Without it each process reads every file twice, to see what kind of module it is.
+  // Without it each process reads every file twice, to detect the kind of its module.
   await writeFile(join(folder, 'package.json'), '{"type":"module"}');
   await mkdir(join(folder, 'bin'));
   await copyFile(join(ROOT, 'bin', 'tapedeck.mjs'), join(folder, 'bin', 'tapedeck.mjs'));

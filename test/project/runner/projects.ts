@@ -1,14 +1,14 @@
-// Which test files share a process, told by what they import and touch.
+// Which test files share a process, derived from their imports and the globals that they use.
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /** Test files: paths from the root, with `/`. */
 interface Projects {
-  /** Has a process of its own: measures or changes it, or starts threads of it. */
+  /** Each file has a process of its own: it measures or changes it, or starts threads. */
   readonly alone: readonly string[];
   /** Starts servers, databases, requests or other processes. */
   readonly servers: readonly string[];
-  /** Nothing of the kind. */
+  /** None of these. */
   readonly pure: readonly string[];
 }
 
@@ -23,7 +23,7 @@ interface Search {
 
 const OF_THE_PROCESS = ['node:cluster', 'node:worker_threads', 'node:perf_hooks'];
 const CONNECTIONS = [
-  // A child is closed by the file that starts it, as a server is: leftovers.ts looks.
+  // A child is closed by the file that starts it, as a server is: leftovers.ts checks it.
   'node:child_process',
   'node:dgram',
   'node:http',
@@ -38,10 +38,10 @@ const CONNECTIONS = [
   'undici',
 ];
 
-/** What tells or changes something of the whole process. */
+/** Code that reads or changes state of the whole process. */
 const TOUCHES = [
   /\bprocess\.(?:chdir|cpuUsage|memoryUsage|resourceUsage|umask)\b/,
-  // What nobody caught is heard by whoever asks, and goes on as it would.
+  // Listeners for uncaught errors only observe them.
   /\bprocess\.(?:on|once)\('(?!uncaughtExceptionMonitor'|unhandledRejection')/,
   /\bdelete process\.env|\bprocess\.env\[[^\]]+\]\s*=[^=]/,
 ];
@@ -53,7 +53,7 @@ const IMPORTED =
 /** Every test file of the project at `root`. */
 export function projectsOf(root: string): Projects {
   const files = globSync('test/**/*.test.ts', { cwd: root }).sort();
-  // A path that only a text in a test names is no file.
+  // A path that is only named by a text in a test is not a file.
   const read = (path: string): string =>
     existsSync(join(root, path)) ? readFileSync(join(root, path), 'utf8') : '';
   return partedByImports(files, read);
@@ -62,9 +62,9 @@ export function projectsOf(root: string): Projects {
 export function partedByImports(files: readonly string[], read: ReadText): Projects {
   const imports = new Map<string, readonly string[]>();
   const importsOf = (file: string): readonly string[] => {
-    const known = imports.get(file) ?? importedBy(file, read(file));
-    imports.set(file, known);
-    return known;
+    const names = imports.get(file) ?? importedBy(file, read(file));
+    imports.set(file, names);
+    return names;
   };
   const needsProcess: Search = {
     finds: (name) =>

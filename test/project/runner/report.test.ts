@@ -27,7 +27,7 @@ const BROKEN: FileReport = {
 };
 
 describe('the report', () => {
-  test('of a file: its counts and seconds, its notes, what it skipped, its failures in full', () => {
+  test('a file has its counts and seconds, notes, skipped tests and failures in full', () => {
     assert.deepEqual(linesOf(FINE), ['✔ test/a.test.ts  2 passed, 0 failed  1.3 s']);
     assert.equal(
       linesOf(BROKEN).join('\n'),
@@ -43,7 +43,7 @@ describe('the report', () => {
     );
   });
 
-  test('of a run ends in its counts', () => {
+  test('a run ends in its counts', () => {
     const { lines, ok } = summary([FINE, BROKEN], [], 61_000);
     assert.equal(ok, false);
     assert.deepEqual(lines, [
@@ -58,21 +58,21 @@ describe('the report', () => {
     });
   });
 
-  test('counts what failed outside of every test', () => {
+  test('failures outside of every test are counted', () => {
     const { lines, ok } = summary([FINE], [{ name: 'outside', reason: 'Error: gone' }], 0);
     assert.equal(ok, false);
     assert.deepEqual(lines.slice(0, 2), ['', '✖ outside\n      Error: gone']);
     assert.equal(lines.at(-1), '2 passed, 1 failed');
   });
 
-  test('of no test at all is no success', () => {
+  test('a run without any test is not a success', () => {
     const { lines, ok } = summary([], [], 0);
     assert.equal(ok, false);
     assert.ok(lines.includes('No test ran.'));
     assert.equal(summary([{ ...FINE, passed: 0, skipped: ['a'] }], [], 0).ok, false);
   });
 
-  test('tells of an error its message, its own lines from the root, and its causes', () => {
+  test('an error has its message, its own lines from the root, and its causes', () => {
     const error = {
       message: 'no\nanswer',
       stack: [
@@ -96,20 +96,20 @@ caused by TypeError: gone`,
 });
 
 describe('files of tests', () => {
-  test('that took longest go first; of those not known, a few are known to be long', () => {
+  test('that took longest run first; of unknown files a few are known to be long', () => {
     const long = 'test/soak/laws/laws.test.ts';
     const files = ['test/a.test.ts', 'test/b.test.ts', long, 'test/c.test.ts'].map((path) => ({
       path,
       project: 'servers',
     }));
-    const known = { 'test/b.test.ts': 20_000, 'test/c.test.ts': 5 };
-    assert.deepEqual(longestFirst(files, known), [2, 1, 0, 3]);
-    assert.deepEqual(longestFirst(files, { ...known, [long]: 1 }), [1, 0, 3, 2]);
+    const durations = { 'test/b.test.ts': 20_000, 'test/c.test.ts': 5 };
+    assert.deepEqual(longestFirst(files, durations), [2, 1, 0, 3]);
+    assert.deepEqual(longestFirst(files, { ...durations, [long]: 1 }), [1, 0, 3, 2]);
     const mixed = files.map(({ path }, at) => ({ path, project: at % 2 === 0 ? 'pure' : 'alone' }));
-    assert.deepEqual(longestFirst(mixed, known), [1, 3, 2, 0]);
+    assert.deepEqual(longestFirst(mixed, durations), [1, 3, 2, 0]);
   });
 
-  test('are known by what they took, and a broken record is none', async () => {
+  test('have recorded durations, and a broken record is ignored', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'tapedeck-durations-'));
     const path = join(folder, 'durations.json');
     try {
@@ -155,7 +155,7 @@ describe('files of tests', () => {
     assert.deepEqual(alone, named(['helped', 'env', 'signals']));
   });
 
-  test('leave open what is there more often than before', () => {
+  test('leave open the resources that exist more often than before', () => {
     assert.deepEqual(moreThan(['a', 'b', 'a', 'c'], ['a', 'c', 'd']), ['b', 'a']);
     assert.deepEqual(moreThan([], ['a']), []);
   });

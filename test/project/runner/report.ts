@@ -1,12 +1,12 @@
-// What is said of a run: plain data in, lines out. The last line is `N passed, N failed`
-// (`, N skipped`): the continuous integration reads it.
+// The report of a run: plain data in, lines out. The last line is `N passed, N failed` (`, N skipped`):
+// the continuous integration reads it.
 
 export interface Failed {
   readonly name: string;
   readonly reason: string;
 }
 
-/** What is known of one test file. */
+/** Results of one test file. */
 export interface FileReport {
   /** From the root. */
   readonly file: string;
@@ -14,12 +14,12 @@ export interface FileReport {
   readonly failed: readonly Failed[];
   /** Titles, with the reason where there is one. */
   readonly skipped: readonly string[];
-  /** What its tests told: seeds, notes, output. */
+  /** Notes of its tests: seeds, notes, output. */
   readonly notes: readonly string[];
   readonly ms: number;
 }
 
-/** A line of counts and seconds, then what the file told, and its failures in full. */
+/** A line of counts and seconds, then the notes of the file, and its failures in full. */
 export function linesOf(report: FileReport): readonly string[] {
   const { failed, file, ms, notes, skipped } = report;
   return [
@@ -31,8 +31,8 @@ export function linesOf(report: FileReport): readonly string[] {
 }
 
 /**
- * The failures again, in full: who keeps only the end of a report still reads why. Then the totals.
- * `outside` are failures that no file is known of.
+ * The failures again, in full, so that the end of a report has the reasons. Then the totals.
+ * `outside` are failures of no known file.
  */
 export function summary(
   reports: readonly FileReport[],
@@ -64,7 +64,7 @@ function countsOf(reports: readonly FileReport[], more = 0): string {
   );
 }
 
-/** What was thrown: its message and our own lines of its stack, and its causes. */
+/** A thrown error: its message, stack and causes. */
 export interface Thrown {
   readonly name?: string | undefined;
   readonly message: string;
@@ -72,7 +72,7 @@ export interface Thrown {
   readonly cause?: unknown;
 }
 
-/** Paths below `root` are told from there. */
+/** Reports paths below `root` relative to it. */
 export function reasonOf(thrown: Thrown, root: string): string {
   const { cause, message, name = 'Error', stack = '' } = thrown;
   const text = stack.includes(message) ? stack : `${name}: ${message}\n${stack}`;
@@ -80,8 +80,8 @@ export function reasonOf(thrown: Thrown, root: string): string {
     .split('\n')
     .filter((line) => !/^\s+at .*(?:node:|node_modules|<anonymous>)/.test(line));
   const paths = own.join('\n').replaceAll(`file://${root}/`, '').replaceAll(`${root}/`, '');
-  const said = paths.replace(/\?vitest=\d+/g, '').trimEnd();
-  return isThrown(cause) ? `${said}\ncaused by ${reasonOf(cause, root)}` : said;
+  const trace = paths.replace(/\?vitest=\d+/g, '').trimEnd();
+  return isThrown(cause) ? `${trace}\ncaused by ${reasonOf(cause, root)}` : trace;
 }
 
 const isThrown = (value: unknown): value is Thrown =>

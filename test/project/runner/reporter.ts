@@ -5,17 +5,17 @@ import { ON_POSTGRES } from './postgres/contract.ts';
 import { type Failed, type FileReport, linesOf, reasonOf, summary, type Thrown } from './report.ts';
 import { resultsOf, unfinished } from './results.ts';
 
-/** What is noted of a file while it runs. */
+/** State of a file while it runs. */
 interface Following {
   readonly startedMs: number;
   readonly notes: string[];
 }
 
 interface Outlets {
-  /** Paths are told from here. */
+  /** Paths are relative to it. */
   readonly root: string;
   say(line: string): void;
-  /** Told at the end of each file, so that the next run begins with the longest. */
+  /** Called at the end of each file, so that the next run begins with the longest. */
   took(file: string, ms: number): void;
 }
 
@@ -59,7 +59,7 @@ export function reporter({ root, say, took }: Outlets): Reporter {
   };
 }
 
-/** The events while a file runs. */
+/** Handlers of the events while a file runs. */
 function notesInto(following: Map<string, Following>, say: (line: string) => void): Reporter {
   return {
     onTestModuleQueued({ id }) {
@@ -78,14 +78,14 @@ function notesInto(following: Map<string, Following>, say: (line: string) => voi
 }
 
 function followed(following: Map<string, Following>, id: string): Following {
-  const known = following.get(id);
-  if (known !== undefined) return known;
+  const entry = following.get(id);
+  if (entry !== undefined) return entry;
   const fresh = { startedMs: performance.now(), notes: [] };
   following.set(id, fresh);
   return fresh;
 }
 
-/** What vitest says of a process that ended while it ran a file: names the file by its path. */
+/** The message of vitest about a process that ended while it ran a file: it has the path of the file. */
 const endOf = ({ cause }: Thrown): string | undefined =>
   typeof cause === 'object' && cause !== null && 'message' in cause
     ? String(cause.message)

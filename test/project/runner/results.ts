@@ -1,10 +1,10 @@
-// What vitest knows of a file that ended, as data of the report.
+// Results of vitest for a finished file, as data of the report.
 import type { TestCase, TestModule, TestSuite } from 'vitest/node';
 import { type Failed, type FileReport, reasonOf, type Thrown } from './report.ts';
 
 type Results = Pick<FileReport, 'failed' | 'passed' | 'skipped'>;
 
-/** `root` is where paths are told from; `more` failures are known of the file otherwise. */
+/** Paths are relative to `root`; `more` are further failures of the file. */
 export function resultsOf(module: TestModule, root: string, more: readonly Failed[]): Results {
   const tests = [...module.children.allTests()];
   const idle = tests.filter((test) => test.result().state === 'skipped');
@@ -32,7 +32,7 @@ export function resultsOf(module: TestModule, root: string, more: readonly Faile
   };
 }
 
-/** The failure of a file whose process ended, or was ended, before vitest heard the end of it. */
+/** The failure of a file whose process ended, or was killed, before the file finished. */
 export function unfinished(module: TestModule): Failed {
   const tests = [...module.children.allTests()];
   const next = tests.find((test) => test.result().state === 'pending');
@@ -50,7 +50,7 @@ function skippedTitle(test: TestCase): string {
 const nameOf = (suite: TestModule | TestSuite): string =>
   suite.type === 'module' ? 'outside of its tests' : suite.fullName;
 
-/** Whether a hook above the test failed, so that the test did not run. */
+/** True if a hook above the test failed, so that the test did not run. */
 function brokenAbove(test: TestCase): boolean {
   for (let above = test.parent; ; above = above.parent) {
     if (above.errors().length > 0) return true;

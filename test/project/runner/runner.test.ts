@@ -1,4 +1,4 @@
-// A run of our runner over files that go wrong in every way: each is named, and the last line counts.
+// A run of our runner over files that fail in every way: each is named, and the last line has the counts.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
@@ -49,7 +49,7 @@ const CONFIG = `import { configOf } from ${JSON.stringify(join(ROOT, 'test/proje
     took: () => undefined });`;
 
 let folder: string;
-let told: string;
+let report: string;
 let status: number | null;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'tapedeck-runner-'));
@@ -60,7 +60,7 @@ beforeAll(async () => {
   for (const [name, text] of Object.entries(FILES)) {
     await writeFile(join(folder, 'test', `${name}.test.ts`), text);
   }
-  ({ status, text: told } = run([]));
+  ({ status, text: report } = run([]));
 });
 afterAll(() => rm(folder, { recursive: true }));
 
@@ -73,18 +73,20 @@ function run(parts: readonly string[]): { readonly status: number | null; readon
   return { status: code, text: stdout + stderr };
 }
 
-/** What was told of a file: its line, and those below it. */
+/** The report of a file: its line, and those below it. */
 function ofFile(name: string): string {
-  const found = new RegExp(String.raw`^[✔✖] test/${name}\.test\.ts.*\n(?: .*\n)*`, 'm').exec(told);
-  return found?.[0] ?? assert.fail(`${name} is not told of in\n${told}`);
+  const match = new RegExp(String.raw`^[✔✖] test/${name}\.test\.ts.*\n(?: .*\n)*`, 'm').exec(
+    report,
+  );
+  return match?.[0] ?? assert.fail(`${name} is not reported in\n${report}`);
 }
 
-test('notes and what was skipped stand below the line of a file', () => {
+test('notes and skipped tests are below the line of a file', () => {
   assert.match(ofFile('passes'), /✔ .*  2 passed, 0 failed, 1 skipped  .* s\n    seeds 1, 2\n/);
   assert.match(ofFile('passes'), /\n  - skipped: is left out \(no server here\)\n/);
 });
 
-test('a failure is told in full', () => {
+test('a failure is reported in full', () => {
   assert.match(ofFile('fails'), /✖ .*  1 passed, 1 failed/);
   assert.match(ofFile('fails'), /✖ fails\n\s+Error: one is not two\n\s+at test\/fails\.test\.ts:/);
   assert.match(ofFile('fails'), /caused by Error: a cause/);
@@ -107,17 +109,17 @@ test('a file that closes what it opened passes', () => {
   assert.match(ofFile('closes'), /✔ .*  1 passed, 0 failed/);
 });
 
-test('what an earlier file in its process left is not told of it', () => {
+test('leftovers of an earlier file in its process are not reported for a file', () => {
   const { text } = run(['child', 'closes', '--maxWorkers=1']);
   assert.match(text, /✖ test\/child\.test\.ts[^]*✔ test\/closes\.test\.ts/);
 });
 
-test('what fails outside of a test is told', () => {
-  assert.match(told, /nobody listens/);
+test('a failure outside of a test is reported', () => {
+  assert.match(report, /nobody listens/);
 });
 
-test('the last line counts, and the exit code tells', () => {
-  assert.match(told.trimEnd().split('\n').at(-1) ?? '', /^\d+ passed, \d+ failed, 1 skipped$/);
+test('the last line has the counts, and the exit code is the result', () => {
+  assert.match(report.trimEnd().split('\n').at(-1) ?? '', /^\d+ passed, \d+ failed, 1 skipped$/);
   assert.equal(status, 1);
   const one = run(['closes']);
   assert.match(one.text, /\n1 passed, 0 failed\n$/);

@@ -1,4 +1,4 @@
-// Puts the files of a run in order, as order.ts says.
+// Orders the files of a run by order.ts.
 import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { readDurations } from './durations.ts';

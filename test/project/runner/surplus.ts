@@ -1,6 +1,6 @@
-// What is in one list more often than in another.
+// Elements that are in one list more often than in another.
 
-/** Each name that `now` has more often than `then`, as often as it has more. */
+/** Each name that `now` has more often than `then`, once for each additional occurrence. */
 export function moreThan(now: readonly string[], then: readonly string[]): readonly string[] {
   const rest = [...then];
   return now.filter((name) => {

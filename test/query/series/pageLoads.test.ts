@@ -1,4 +1,4 @@
-// Bursts of first reads: all of them are answered, by few statements, with what each is answered alone.
+// Bursts of first reads: few statements answer all of them, each with the same answer as alone.
 import assert from 'node:assert/strict';
 import { setTimeout as after } from 'node:timers/promises';
 import { test } from 'vitest';
@@ -27,7 +27,7 @@ async function callsOf(method: 'body' | 'pages', work: () => Promise<unknown>): 
   return calls;
 }
 
-test('600 first reads at once are answered as each alone, by a few statements', async () => {
+test('600 concurrent first reads are answered as each alone, by a few statements', async () => {
   await using server = await startServer({ seams: { watch: false } });
   const rows = Array.from({ length: KEYS }, (_, at) =>
     [3, 1, 2].map((day) => `${keyOf(at)},2024-01-0${day},${at + day / 4}`),
@@ -49,14 +49,14 @@ test('600 first reads at once are answered as each alone, by a few statements', 
     assert.deepEqual([newest?.symbol, newest?.close], [keyOf(at), at + 0.75]);
     assert.deepEqual([second?.close, more.length], [at + 0.5, 0]);
   });
-  // Requests come one after the other: a statement takes those that came while another one ran.
+  // Requests arrive one after the other: a statement takes those that arrived while another one ran.
   assert.ok(statements <= KEYS / 4, `${statements} statements`);
   // The first read brought them into memory.
   const again = await callsOf('body', () => Promise.all(paths.map((path) => read(server, path))));
   assert.equal(again, 0);
 });
 
-test('reads of ranges at once are all answered too', async () => {
+test('concurrent reads of ranges are all answered too', async () => {
   await using server = await startServer({ seams: { watch: false } });
   const rows = Array.from({ length: 300 }, (_, at) => `${keyOf(at)},2024-01-01,${at}`);
   const csv = ['symbol,date,close', ...rows, ''].join('\n');
@@ -88,7 +88,7 @@ const pageOf = (text: string): Page => ({
 
 const textOf = ({ bytes }: Page): string => Buffer.from(bytes).toString();
 
-/** Answers each take by its first spelling, and keeps what it was asked. */
+/** Answers each batch by its first spelling, and records the requests. */
 function reader(fail: (keys: readonly string[]) => Failure | undefined = () => undefined) {
   const statements: (readonly string[])[] = [];
   const readPages = async (plan: SeriesPlan): Promise<readonly Page[]> => {
@@ -102,7 +102,7 @@ function reader(fail: (keys: readonly string[]) => Failure | undefined = () => u
   return { statements, readPages };
 }
 
-test('what waits for one table becomes one statement, of each account its own', async () => {
+test('waiting reads of one table become one statement, one for each account', async () => {
   const loads = new PageLoads();
   const { readPages, statements } = reader();
   const load = (account: string, key: string): Promise<Page> =>
@@ -125,7 +125,7 @@ test('keys that share a spelling are not of one statement', async () => {
   assert.ok(statements.every((keys) => !(keys.includes('A') && keys.includes('a'))));
 });
 
-test('what needs too much memory is read in halves; the key that is too large fails alone', async () => {
+test('a batch that needs too much memory is read in halves; a too large key fails alone', async () => {
   const loads = new PageLoads();
   const { readPages } = reader((keys) =>
     keys.includes('K7') ? new Failure('TooLarge', 'too large') : undefined,
@@ -150,7 +150,7 @@ test('a failure of the file is the failure of all who read it', async () => {
   assert.equal(statements.length, 3);
 });
 
-test('so many pages wait and no more', async () => {
+test('the number of waiting pages is limited', async () => {
   const loads = new PageLoads();
   const end = Promise.withResolvers<readonly Page[]>();
   const load = (key: string): Promise<Page> => loads.load('a', planOf(key), 129, () => end.promise);

@@ -10,7 +10,7 @@ const row = (symbol: string, day: number, close: number): object => ({
   close,
 });
 
-test('a load lets go the series of its own keys, and no others', async () => {
+test('a load evicts the series of its own keys, and no others', async () => {
   await using server = await startServer({ seams: { watch: false } });
   const index = { key: 'symbol', date: 'date', duplicateKeyHandling: 'replace' };
   const rows = ['A', 'K', 'Z'].map((symbol) => row(symbol, 1, 1));
@@ -23,8 +23,8 @@ test('a load lets go the series of its own keys, and no others', async () => {
   };
   for (const key of ['A', 'K', 'Z', 'A', 'K', 'Z']) await fromMemory(key);
   await loaded(server, 'PRICES', JSON.stringify([row('J', 2, 3), row('K', 2, 3)]), index);
-  const kept = { A: await fromMemory('A'), Z: await fromMemory('Z') };
-  assert.deepEqual(kept, { A: true, Z: true });
+  const cacheHits = { A: await fromMemory('A'), Z: await fromMemory('Z') };
+  assert.deepEqual(cacheHits, { A: true, Z: true });
   assert.equal(cache.state().series, 2);
   assert.match(await read(server, '/data/WS/PRICES/K?range=max'), /^\[.*"close":3.*"close":1/);
 });

@@ -119,18 +119,18 @@ test('dates are read in both spellings and checked against the calendar', () => 
 });
 
 test('a query with a name may have as many records as are new, not more', () => {
-  const known = context('date', [file(1, [])]);
+  const initialContext = context('date', [file(1, [])]);
   const now = context('date', [file(2, []), file(1, []), file(3, [])]);
-  const since = { table: known.table, visibleRecords: () => [] };
+  const since = { table: initialContext.table, visibleRecords: () => [] };
   const limit = (parameters: SeriesParameters): number =>
     planSeries(parameters, { ...now, since }).limit;
   assert.equal(limit({}), 20);
   assert.equal(limit({ limit: 1_000_000_000 }), 20);
   assert.equal(limit({ last: 3 }), 3);
-  assert.equal(planSeries({}, { ...known, since }).limit, 0);
+  assert.equal(planSeries({}, { ...initialContext, since }).limit, 0);
 });
 
-test('a whole number is asked for as one, not as what it rounds to', () => {
+test('a key of whole numbers is bound only from a whole number, never from a rounded one', () => {
   const { table, ...rest } = context('date', [file(1, [])]);
   const columns = [column(1, 'symbol', 'int64'), ...table.columns.slice(1)];
   const plan = planSeries({ keys: ['1.5', '2'] }, { ...rest, table: { ...table, columns } });
@@ -152,7 +152,7 @@ test('every value of a plan is bound and every name quoted', () => {
   assert.deepEqual(parameters, [evil, evil.toUpperCase(), '2020-01-01']);
 });
 
-test('files that can not hold a wanted record are left alone', () => {
+test('files that can not hold a matching record are not read', () => {
   const files = [
     file(1, [
       [1, 'A', 'M'],
@@ -177,7 +177,7 @@ test('files that can not hold a wanted record are left alone', () => {
   assert.deepEqual(ids({ key: 'Q', to: '2020-06-30' }), [2, 4]);
 });
 
-test('a delayed reader sees nothing from the moment on, whatever the date column holds', () => {
+test('a delayed reader sees nothing from the moment on, for any type of date column', () => {
   const visibility = { kind: 'before', ms: Date.UTC(2020, 5, 15), day: '2020-06-14' } as const;
   for (const [type, bound] of [
     ['date', '2020-06-14'],

@@ -1,13 +1,13 @@
-// The SQL door as the suites ask it.
+// The client of the SQL endpoint for the suites.
 import type { TestServer } from '../../base/server.ts';
 import type { Table } from './plain.ts';
 
-export interface Told {
+export interface SqlAnswer {
   readonly status: number;
   readonly body: string;
-  /** What it cost; undefined where nothing was said. */
+  /** The charged messages; undefined where the server reported none. */
   readonly messages: number | undefined;
-  /** Undefined unless it was answered. */
+  /** Undefined unless the status is 200. */
   readonly table: Table | undefined;
 }
 
@@ -15,12 +15,12 @@ export async function askServer(
   { base, publishable }: TestServer,
   query: string,
   parameters?: string,
-): Promise<Told> {
-  const given = parameters === undefined ? '' : `,"parameters":${parameters}`;
+): Promise<SqlAnswer> {
+  const parametersMember = parameters === undefined ? '' : `,"parameters":${parameters}`;
   const answer = await fetch(`${base}/v1/sql-query/WS?token=${publishable}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: `{"query":${JSON.stringify(query)}${given}}`,
+    body: `{"query":${JSON.stringify(query)}${parametersMember}}`,
   });
   const body = await answer.text();
   const used = answer.headers.get('svccloud-messages-used');
@@ -29,7 +29,7 @@ export async function askServer(
   return { status: answer.status, body, messages, table };
 }
 
-/** Names come from the first record: an answer without records has none. */
+/** The first record defines the names: an answer without records has none. */
 function tableOf(body: string): Table {
   const records = JSON.parse(body) as readonly Readonly<Record<string, unknown>>[];
   const names = Object.keys(records[0] ?? {});

@@ -1,5 +1,5 @@
-// `information_schema` tells tools what SHOW TABLES and DESCRIBE tell people, of datasets and views, for
-// nothing; nothing is stored over it, and what has too many records says so.
+// `information_schema` gives tools the data of SHOW TABLES and DESCRIBE, about datasets and views, free of
+// charge; no query over it can be stored, and a result with too many records is refused.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDataset } from '../../../store/lake/datasetEdits.ts';
 import { DATASET_DEFAULTS } from '../../../store/lake/datasets/datasets.ts';
@@ -42,16 +42,16 @@ test('tables and views with their columns, as types of SQL', async () => {
     { table_name: 'BY_SYMBOL', table_type: 'VIEW' },
     { table_name: 'P', table_type: 'BASE TABLE' },
   ]);
-  const told = await rows(
+  const columnRows = await rows(
     `SELECT c.column_name, c.ordinal_position AS n, c.is_nullable, c.data_type
      FROM information_schema.columns c JOIN information_schema.tables t USING (table_schema, table_name)
      WHERE t.table_schema = 'WS' AND c.table_name = 'P' ORDER BY c.ordinal_position`,
   );
   const described = await rows('DESCRIBE P');
-  expect(told.map(({ column_name, data_type }) => [column_name, data_type])).toEqual(
+  expect(columnRows.map(({ column_name, data_type }) => [column_name, data_type])).toEqual(
     described.map(({ column_name, column_type }) => [column_name, column_type]),
   );
-  expect(told.map(({ n }) => n)).toEqual([1, 2, 3, 4]);
+  expect(columnRows.map(({ n }) => n)).toEqual([1, 2, 3, 4]);
   const named = await rows(
     `SELECT table_name FROM INFORMATION_SCHEMA.columns
      WHERE table_name IN ('BY_SYMBOL', 'Q') AND data_type = 'BIGINT'`,
@@ -59,7 +59,7 @@ test('tables and views with their columns, as types of SQL', async () => {
   expect(named).toEqual([{ table_name: 'BY_SYMBOL' }]);
 });
 
-test('objects and lists are told as JSON, wherever they are asked for', async () => {
+test('objects and lists are reported as JSON, in every view of columns', async () => {
   await loaded(server, 'J', '[{"symbol":"A","o":{"a":1},"l":[1,2]}]', { key: 'symbol' });
   const json = [
     { column_name: 'o', column_type: 'JSON' },
@@ -69,9 +69,9 @@ test('objects and lists are told as JSON, wherever they are asked for', async ()
     json,
   );
   expect(await rows('DESCRIBE SELECT o, l FROM J')).toEqual(json);
-  const told = `SELECT column_name, data_type AS column_type FROM information_schema.columns
+  const query = `SELECT column_name, data_type AS column_type FROM information_schema.columns
     WHERE table_name = 'J' AND data_type = 'JSON' ORDER BY ordinal_position`;
-  expect(await rows(told)).toEqual(json);
+  expect(await rows(query)).toEqual(json);
   await send(server, 'DELETE', '/datasets/WS/J');
 });
 
@@ -87,7 +87,7 @@ test('in every format, with system properties, and never from a cache', async ()
   expect((await ask(query, '&format=csv')).text).toBe('table_name\nBY_SYMBOL\nP\n');
 });
 
-test('nothing is stored over it', async () => {
+test('no query over it can be stored', async () => {
   const query = 'SELECT table_name FROM information_schema.tables';
   const view = await send(server, 'POST', '/views/WS', { view: { name: 'NAMES', query } });
   expect([view.status, view.text]).toEqual([400, expect.stringContaining('stored queries')]);
@@ -105,7 +105,7 @@ test('nothing is stored over it', async () => {
   );
 });
 
-test('past its number of records it says what to ask for', async () => {
+test('beyond its limit of records the refusal names a narrower query', async () => {
   const properties = Object.fromEntries(
     Array.from({ length: 1_000 }, (_, at) => [`c${at}`, { type: 'integer' as const }]),
   );

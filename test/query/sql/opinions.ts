@@ -56,13 +56,13 @@ const randomTexts = (count: number, seed: number): readonly OpinionText[] =>
     return { name: `seed ${seed}, text ${at}`, sql };
   });
 
-interface OpinionsTold {
-  /** Those with a table that only the second opinion names come first. */
+interface OpinionsReport {
+  /** Failures with a table that only the second opinion names come first. */
   readonly failures: readonly string[];
   readonly compared: number;
-  /** Read by us, and not by it. */
+  /** Texts that our parser reads, and the other one does not. */
   readonly onlyOurs: number;
-  /** Read by it, and refused by us. */
+  /** Texts that the other parser reads, and ours refuses. */
   readonly onlyTheirs: number;
   /** Texts by the reason of their difference. */
   readonly explained: Readonly<Record<string, number>>;
@@ -71,27 +71,28 @@ interface OpinionsTold {
 export async function compareOpinions(
   { tapedeck }: Pick<TestServer, 'tapedeck'>,
   texts: readonly OpinionText[],
-): Promise<OpinionsTold> {
+): Promise<OpinionsReport> {
   const faults: { readonly text: string; readonly missing: number }[] = [];
-  const told = { compared: 0, onlyOurs: 0, onlyTheirs: 0 };
+  const counts = { compared: 0, onlyOurs: 0, onlyTheirs: 0 };
   const explained: Record<string, number> = {};
   for (const { name, parameters = '{}', sql } of texts) {
     const values = JSON.parse(parameters) as ParameterValues;
     const ours = await planned(sql, values, tapedeck.services.sql);
     const theirs = secondOpinion(sql);
-    if (ours !== undefined && theirs !== undefined) told.compared += 1;
-    else if (ours !== undefined) told.onlyOurs += 1;
-    else if (theirs !== undefined) told.onlyTheirs += 1;
+    if (ours !== undefined && theirs !== undefined) counts.compared += 1;
+    else if (ours !== undefined) counts.onlyOurs += 1;
+    else if (theirs !== undefined) counts.onlyTheirs += 1;
     if (ours === undefined || theirs === undefined) continue;
     const difference = differenceOf(ours, theirs);
     if (difference === undefined) continue;
-    const known = EXPLAINED.find((one) => one.explains(difference, ours, sql));
-    if (known !== undefined) explained[known.why] = (explained[known.why] ?? 0) + 1;
+    const explanation = EXPLAINED.find((one) => one.explains(difference, ours, sql));
+    if (explanation !== undefined)
+      explained[explanation.why] = (explained[explanation.why] ?? 0) + 1;
     else
       faults.push({ text: faultText(name, difference, sql), missing: difference.missing.length });
   }
   const failures = faults.toSorted((a, b) => b.missing - a.missing).map(({ text }) => text);
-  return { failures, ...told, explained };
+  return { failures, ...counts, explained };
 }
 
 function faultText(name: string, { added, missing }: Difference, sql: string): string {
@@ -121,10 +122,10 @@ export const randomOpinions = (
   server: Pick<TestServer, 'tapedeck'>,
   count: number,
   seed: number,
-): Promise<OpinionsTold> => compareOpinions(server, randomTexts(count, seed));
+): Promise<OpinionsReport> => compareOpinions(server, randomTexts(count, seed));
 
-/** The same on a server of its own. */
-export async function opinionsLaw(count: number, seed: number): Promise<OpinionsTold> {
+/** Compares random texts on a new server. */
+export async function opinionsLaw(count: number, seed: number): Promise<OpinionsReport> {
   await using server = await startServer({ seams: { watch: false } });
   return await randomOpinions(server, count, seed);
 }

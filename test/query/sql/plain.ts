@@ -11,7 +11,7 @@ import {
 } from '@duckdb/node-api';
 import { fillPlain } from './shelves.ts';
 
-/** A value of JSON; objects are what a JSON property holds. */
+/** A value of JSON; objects are values of JSON properties. */
 export type Cell = unknown;
 
 export interface Table {

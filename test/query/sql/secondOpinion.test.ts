@@ -1,4 +1,4 @@
-// The tables that a plan reads are those that another parser finds in the text: what a plan left out
+// The tables that a plan reads are those that another parser finds in the text: a table missing in a plan
 // would be read without a right, and without a price.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
@@ -14,18 +14,18 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-const shown = (failures: readonly string[]): string =>
+const formatFailures = (failures: readonly string[]): string =>
   `\n${failures.length} failures\n${failures.slice(0, 5).join('\n\n')}`;
 
-/** About 930; a busy machine leaves some unread by its deadline. */
+/** About 930; on a busy machine some texts pass the deadline of the parser. */
 const COMPARED_LEAST = 850;
 
 test('suites and attacks name the tables of their plans', async (t) => {
-  const { failures, ...told } = await compareOpinions(server, writtenTexts());
-  note(t, JSON.stringify(told));
-  assert.ok(failures.length === 0, shown(failures));
-  assert.ok(told.compared >= COMPARED_LEAST, JSON.stringify(told));
-  const shownByText = Object.keys(told.explained);
+  const { failures, ...summary } = await compareOpinions(server, writtenTexts());
+  note(t, JSON.stringify(summary));
+  assert.ok(failures.length === 0, formatFailures(failures));
+  assert.ok(summary.compared >= COMPARED_LEAST, JSON.stringify(summary));
+  const shownByText = Object.keys(summary.explained);
   for (const { why } of EXPLAINED) assert.ok(shownByText.includes(why), `no text shows: ${why}`);
 });
 
@@ -34,10 +34,10 @@ const TEXTS = 200;
 
 test('random SELECTs and hostile texts name the tables of their plans', async (t) => {
   for (const seed of seedsOf(t)) {
-    const { failures, ...told } = await randomOpinions(server, TEXTS, seed);
-    note(t, JSON.stringify(told));
-    assert.ok(failures.length === 0, shown(failures));
-    assert.ok(told.compared > TEXTS / 10, JSON.stringify(told));
+    const { failures, ...summary } = await randomOpinions(server, TEXTS, seed);
+    note(t, JSON.stringify(summary));
+    assert.ok(failures.length === 0, formatFailures(failures));
+    assert.ok(summary.compared > TEXTS / 10, JSON.stringify(summary));
   }
 });
 
@@ -64,7 +64,7 @@ test('the second opinion finds every table, and no common one', () => {
   assert.equal(secondOpinion('SELECT FROM WHERE'), undefined);
 });
 
-test('a plan that misses a table is told, and one with a table too many', () => {
+test('a plan that misses a table is reported, and so is one with an extra table', () => {
   const theirs = secondOpinion('SELECT * FROM PRICES JOIN OTHER.SECRETS ON true') ?? new Set();
   const plan = (...names: readonly (readonly [string | undefined, string])[]) =>
     planTables({ tables: names.map(([workspace, name]) => ({ workspace, name, at: undefined })) });
@@ -98,7 +98,7 @@ test('no table that a plan misses is explained away', () => {
   for (const [sql, ours, theirs, explained] of DIFFERENCES) {
     const difference = differenceOf(new Set(ours), new Set(theirs));
     assert.ok(difference !== undefined, sql);
-    const known = EXPLAINED.some((one) => one.explains(difference, new Set(ours), sql));
-    assert.equal(known, explained, `${sql}: ${JSON.stringify(difference)}`);
+    const isExplained = EXPLAINED.some((one) => one.explains(difference, new Set(ours), sql));
+    assert.equal(isExplained, explained, `${sql}: ${JSON.stringify(difference)}`);
   }
 });

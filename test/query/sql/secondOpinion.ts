@@ -1,4 +1,4 @@
-// Which tables a text names, by a parser that shares no code with ours: node-sql-parser, in its
+// The tables that a text names, by a parser that shares no code with ours: node-sql-parser, in its
 // PostgreSQL dialect, which reads back-ticks too.
 import { createRequire } from 'node:module';
 import { createContext, Script } from 'node:vm';
@@ -15,9 +15,9 @@ const { Parser } = createRequire(import.meta.url)('node-sql-parser/build/postgre
 export type TableNames = ReadonlySet<string>;
 
 export interface Difference {
-  /** What only the second opinion names: a table that our plan would read without checking it. */
+  /** Named only by the second opinion: a table that our plan would read without checking it. */
   readonly missing: readonly string[];
-  /** What only our plan names. */
+  /** Named only by our plan. */
   readonly added: readonly string[];
 }
 
@@ -34,7 +34,7 @@ export function differenceOf(ours: TableNames, theirs: TableNames): Difference |
   return missing.length + added.length === 0 ? undefined : { missing, added };
 }
 
-/** It tries every rule anew at each parenthesis, so a few deep texts would take minutes. */
+/** The parser retries every rule at each parenthesis, so a few deep texts would take minutes. */
 const PARSE_DEADLINE_MS = 100;
 
 const parser = new Parser();
@@ -43,7 +43,7 @@ const underDeadline = new Script('work()');
 const context: { work: () => TableColumnAst | undefined } = { work: () => undefined };
 createContext(context);
 
-/** What it reads a text as; undefined where it does not, or not in time. */
+/** The tables of a text; undefined where the parser fails, or passes its deadline. */
 export function secondOpinion(sql: string): TableNames | undefined {
   const parsed = parsedInTime(sql);
   return parsed === undefined ? undefined : tablesOf(parsed.ast, parsed.tableList);
@@ -52,10 +52,10 @@ export function secondOpinion(sql: string): TableNames | undefined {
 function parsedInTime(sql: string): TableColumnAst | undefined {
   context.work = () => parser.parse(sql, { database: 'postgresql' });
   try {
-    const found: unknown = underDeadline.runInContext(context, { timeout: PARSE_DEADLINE_MS });
-    return found as TableColumnAst;
+    const result: unknown = underDeadline.runInContext(context, { timeout: PARSE_DEADLINE_MS });
+    return result as TableColumnAst;
   } catch {
-    // Whatever it stumbles over, it has no opinion of this text: how many those are is counted.
+    // After any error it has no opinion of this text: such texts are counted.
     return undefined;
   }
 }
@@ -79,7 +79,7 @@ function tablesOf(ast: unknown, tableList: readonly string[]): TableNames {
       open.push({ node: stmt, common: scope });
       scope = new Set([...scope, folded(name.value)]);
     }
-    // Joins in parentheses stand as an expression of this type.
+    // Joins in parentheses are an expression of this type.
     const joined = rest['type'] === 'tables' ? listOf<FromItem>(rest['expr']) : [];
     for (const { db, table } of [...listOf<FromItem>(from), ...joined]) {
       if (typeof table !== 'string') continue;
@@ -89,7 +89,7 @@ function tablesOf(ast: unknown, tableList: readonly string[]): TableNames {
     }
     open.push({ node: [from, Object.values(rest)], common: scope });
   }
-  // What stands in its list and nowhere in its tree is a table all the same.
+  // A name in its list that is nowhere in its tree is a table all the same.
   for (const name of tableList.map(listedName)) if (!seen.has(name)) tables.add(name);
   return tables;
 }

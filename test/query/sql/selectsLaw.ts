@@ -1,5 +1,5 @@
-// Random SELECTs are answered by a server as by a plain DuckDB; and whatever the condition, each row
-// is where it holds, where it does not, or where nobody knows.
+// Random SELECTs are answered by a server as by a plain DuckDB; and for any condition each row is in
+// exactly one of three parts: true, false or unknown.
 import assert from 'node:assert/strict';
 import { seeded } from '../../soak/crash/rounds/seeded.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
@@ -8,20 +8,20 @@ import { difference, openPlain, type Plain, respelled, type Table } from './plai
 import { randomCondition, randomSelect } from './random/randomSelects.ts';
 import { fillServer } from './shelves.ts';
 
-interface SelectsTold {
+interface SelectsReport {
   readonly failures: readonly string[];
   readonly selects: number;
   readonly rows: number;
   /** Answers without a row. */
   readonly empty: number;
-  /** What DuckDB does not run either, though it is well written. */
+  /** Valid texts that DuckDB does not run either. */
   readonly refused: number;
 }
 
-/** Failures that are told; after these a run is only slow. */
+/** Maximum number of reported failures; more would only slow down the run. */
 const TOLD_MAX = 20;
 
-export async function selectsLaw(count: number, seed: number): Promise<SelectsTold> {
+export async function selectsLaw(count: number, seed: number): Promise<SelectsReport> {
   await using plain = await openPlain();
   await using server = await startServer({ seams: { watch: false } });
   await fillServer(server);
@@ -47,7 +47,7 @@ async function answerOf(plain: Plain, sql: string): Promise<Table | undefined> {
   }
 }
 
-/** What reads no dataset costs nothing. */
+/** A query that reads no dataset costs nothing. */
 const READS = /\b(companies|prices|quotes|trades)\b/i;
 
 async function faultOf(
@@ -63,18 +63,18 @@ async function faultOf(
   return difference(table, want);
 }
 
-interface ConditionsTold {
+interface ConditionsReport {
   readonly failures: readonly string[];
   readonly conditions: number;
-  /** Of those that are true of some rows and not of others. */
+  /** Conditions that are true for some rows and not for others. */
   readonly parting: number;
-  /** What DuckDB does not run, though it is well written. */
+  /** Valid texts that DuckDB does not run. */
   readonly refused: number;
 }
 
 const NOT_RUN = /not supported|not implemented/i;
 
-export async function conditionsLaw(count: number, seed: number): Promise<ConditionsTold> {
+export async function conditionsLaw(count: number, seed: number): Promise<ConditionsReport> {
   await using server = await startServer({ seams: { watch: false } });
   await fillServer(server);
   const total = { failures: [] as string[], conditions: 0, parting: 0, refused: 0 };
@@ -93,21 +93,21 @@ export async function conditionsLaw(count: number, seed: number): Promise<Condit
         total.refused += 1;
         continue;
       }
-      const told = `${String(error).slice(0, 800)}\nFROM ${from} WHERE ${condition}`;
-      total.failures.push(`seed ${seed}, condition ${at}: ${told}`);
+      const failure = `${String(error).slice(0, 800)}\nFROM ${from} WHERE ${condition}`;
+      total.failures.push(`seed ${seed}, condition ${at}: ${failure}`);
     }
   }
   return total;
 }
 
-/** All; where it holds, does not, is unknown; the same by FILTER; the union of the three. */
+/** Counts of all rows; of true, false, unknown; the same by FILTER; of the union of the three. */
 async function countsOf(
   server: TestServer,
   from: string,
   condition: string,
 ): Promise<readonly number[]> {
   const parts = [condition, `NOT ${condition}`, `(${condition}) IS NULL`];
-  const asked = [
+  const queries = [
     `SELECT count(*) AS n FROM ${from}`,
     ...parts.map((part) => `SELECT count(*) AS n FROM ${from} WHERE ${part}`),
     `SELECT count(*) FILTER (WHERE x.c) AS a, count(*) FILTER (WHERE NOT x.c) AS b,
@@ -117,7 +117,7 @@ async function countsOf(
       .join(' UNION ALL ')}) x`,
   ];
   const counts: number[] = [];
-  for (const sql of asked) {
+  for (const sql of queries) {
     const { body, table } = await askServer(server, sql);
     assert.ok(table !== undefined, body.slice(0, 400));
     counts.push(...(table.rows[0] ?? []).map(Number));

@@ -16,11 +16,11 @@ interface Column {
 interface Shelf {
   readonly id: string;
   readonly columns: readonly Column[];
-  /** As the file has them; undefined where it says `\N`. */
+  /** As the file has them; undefined for `\N`. */
   readonly rows: readonly (readonly (string | undefined)[])[];
 }
 
-/** What is no property of any index has no mapping. */
+/** Properties that are in no index have no mapping. */
 const MAPPINGS: Readonly<Record<string, object>> = {
   COMPANIES: { key: 'symbol' },
   PRICES: { key: 'symbol', date: 'date' },
@@ -43,8 +43,8 @@ export const SHELVES: readonly Shelf[] = Object.keys(MAPPINGS).map(shelfOf);
 function shelfOf(id: string): Shelf {
   const text = readFileSync(join(import.meta.dirname, 'rows', `${id}.psv`), 'utf8');
   const [head = '', ...lines] = text.trimEnd().split('\n');
-  const columns = head.split('|').map((told): Column => {
-    const [name = '', kind = ''] = told.split(':');
+  const columns = head.split('|').map((columnText): Column => {
+    const [name = '', kind = ''] = columnText.split(':');
     return { name, kind: kind as Kind };
   });
   const rows = lines.map((line) =>
@@ -72,7 +72,7 @@ export async function fillServer(server: TestServer, workspace = 'WS'): Promise<
 const LOADS = 2;
 const PUSHED = 5;
 
-/** Two loads, so that a condition may rule a file out, and records that no file has yet. */
+/** Two loads, so that a condition may exclude a file, and records that no file has yet. */
 function partsOf(rows: Shelf['rows']): readonly Shelf['rows'][] {
   const half = Math.floor(rows.length / 2);
   return [rows.slice(0, half), rows.slice(half, -PUSHED), rows.slice(-PUSHED)];
@@ -83,7 +83,7 @@ async function post({ base, secret }: TestServer, path: string, body: string): P
   assert.equal(answer.status, 200, `${path}: ${await answer.text()}`);
 }
 
-/** Numbers stand as they are: no double has all of them. */
+/** Numbers are written unchanged: no double can hold all of them. */
 function bodyOf({ columns, rows }: Shelf): string {
   const token = (cell: string | undefined, kind: Kind): string => {
     if (cell === undefined) return 'null';

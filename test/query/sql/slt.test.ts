@@ -1,10 +1,10 @@
-// Each case of *.slt is answered by a server as the file says, and as DuckDB says to the same text.
+// A server answers each case of *.slt as in the file, and as DuckDB answers the same text.
 // `UPDATE=1 npm test -- sql/slt` writes DuckDB's rows into the files: read what it changed.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { startServer, type TestServer } from '../../base/server.ts';
-import { askServer, type Told } from './door.ts';
+import { askServer, type SqlAnswer } from './door.ts';
 import { difference, openPlain, type Plain, respelled, sorted, type Table } from './plain.ts';
 import { fillServer } from './shelves.ts';
 import { allSuites, type Case, fitsTypes, linesOf, type Suite } from './slt.ts';
@@ -24,17 +24,17 @@ afterAll(async () => {
 const SUITES = allSuites();
 const CASES_LEAST = 350;
 
-test('there are as many cases as there should be, and none twice', () => {
+test('the number of cases is complete, and none is repeated', () => {
   const texts = SUITES.flatMap(({ cases }) =>
     cases.map(({ parameters, sql }) => `${sql}${parameters}`),
   );
   assert.ok(texts.length >= CASES_LEAST, `${texts.length} cases`);
-  assert.equal(new Set(texts).size, texts.length, 'a text stands in two cases');
+  assert.equal(new Set(texts).size, texts.length, 'a text is in two cases');
 });
 
 for (const suite of SUITES) {
   describe(suite.file, () => {
-    if (process.env['UPDATE'] === '1') test('is written anew', () => update(suite));
+    if (process.env['UPDATE'] === '1') test('is rewritten', () => update(suite));
     else for (const one of suite.cases) test(titleOf(one), () => check(suite.file, one));
   });
 }
@@ -59,7 +59,7 @@ async function errorFault({ expected, parameters, sql }: Case): Promise<string |
 
 async function queryFault(one: Case): Promise<string | undefined> {
   const answer = await askServer(server, one.sql, one.parameters);
-  if (answer.table === undefined) return toldOf(answer);
+  if (answer.table === undefined) return describeAnswer(answer);
   const got = one.sorted ? sorted(answer.table) : answer.table;
   const lines = linesOf(got);
   const at = lines.findIndex((line, index) => line !== one.expected[index]);
@@ -72,7 +72,8 @@ async function queryFault(one: Case): Promise<string | undefined> {
   return differs === undefined ? undefined : `otherwise than DuckDB: ${differs}`;
 }
 
-const toldOf = ({ body, status }: Told): string => `status ${status}: ${body.slice(0, 300)}`;
+const describeAnswer = ({ body, status }: SqlAnswer): string =>
+  `status ${status}: ${body.slice(0, 300)}`;
 
 async function plainTable({ plain: text, sorted: loose, sql }: Case): Promise<Table> {
   const table = await plain.ask(text ?? respelled(sql));

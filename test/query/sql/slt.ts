@@ -13,7 +13,7 @@ export interface Case {
   readonly sorted: boolean;
   /** JSON text of named parameters. */
   readonly parameters: string | undefined;
-  /** What DuckDB is asked, where it does not read the same text. */
+  /** The text for DuckDB, where it does not read the same text. */
   readonly plain: string | undefined;
   readonly sql: string;
   /** Lines below `----`; of an error the pattern. */
@@ -63,22 +63,22 @@ function caseOf(file: string, line: number, block: readonly string[]): Case {
   if (error === null && query === null) throw new Error(`${place}: what is "${head}"?`);
   let at = 0;
   const option = (word: string): string | undefined => {
-    const told = rest[at] ?? '';
-    if (!told.startsWith(`${word} `)) return undefined;
+    const optionLine = rest[at] ?? '';
+    if (!optionLine.startsWith(`${word} `)) return undefined;
     at += 1;
-    return told.slice(word.length + 1);
+    return optionLine.slice(word.length + 1);
   };
   const parameters = option('with');
   const plain = option('plain');
   const bar = rest.indexOf('----');
   const sql = rest.slice(at, bar < 0 ? undefined : bar).join('\n');
-  const given = { file, line, parameters, plain, sql };
+  const common = { file, line, parameters, plain, sql };
   if (error !== null) {
-    return { ...given, kind: 'error', types: '', sorted: false, expected: [error[1] ?? ''] };
+    return { ...common, kind: 'error', types: '', sorted: false, expected: [error[1] ?? ''] };
   }
   const expected = bar < 0 ? [] : rest.slice(bar + 1);
   const types = query?.[1] ?? '';
-  return { ...given, kind: 'query', types, sorted: query?.[2] !== undefined, expected };
+  return { ...common, kind: 'query', types, sorted: query?.[2] !== undefined, expected };
 }
 
 /** Rows as a file has them: cells between tabs. */
@@ -103,7 +103,7 @@ const JSON_KINDS: Readonly<Record<string, readonly string[]>> = {
   J: ['string', 'number', 'boolean', 'object'],
 };
 
-/** Whether the columns hold what the case says. */
+/** Whether the columns match the types of the case. */
 export function fitsTypes({ types }: Case, { names, rows }: Table): boolean {
   if (rows.length > 0 && names.length !== types.length) return false;
   return rows.every((row) =>

@@ -1,4 +1,5 @@
-// SUMMARIZE tells what DuckDB's own tells of the same records, of a table and of a query, and is paid once.
+// SUMMARIZE returns the same as DuckDB's own over the same records, of a table and of a query, and is charged
+// once.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startServer, type TestServer } from '../../base/server.ts';
 import { askServer } from './door.ts';
@@ -22,7 +23,7 @@ type Row = Readonly<Record<string, unknown>>;
 const rowsOf = ({ names, rows }: Table): readonly Row[] =>
   rows.map((row) => Object.fromEntries(row.map((value, at) => [names[at] ?? '', value])));
 
-/** Quartiles of DuckDB are near ones, and days have a mean there. */
+/** DuckDB's quartiles are approximate, and it gives days a mean. */
 const compared = (row: Row): Row => {
   const isNumber = /^(?:DOUBLE|BIGINT|HUGEINT)$/.test(String(row['column_type']));
   const near = (name: string): number | null =>
@@ -57,7 +58,7 @@ for (const sql of QUERIES) {
   });
 }
 
-test('of no records, and of what is not there', async () => {
+test('of no records, and of a missing dataset', async () => {
   const none = await askServer(server, "SUMMARIZE SELECT close FROM PRICES WHERE symbol = '-'");
   expect(rowsOf(none.table ?? { names: [], rows: [] })).toMatchObject([
     { column_name: 'close', min: null, count: 0, null_percentage: null },

@@ -1,5 +1,5 @@
-// A data folder after a crash and its recovery: what its catalog, its files and a foreign reader
-// say. Reads only, beside a running server.
+// Checks a data folder after a crash and its recovery: its catalog, its files, and its records as an
+// independent reader reads them. Only reads, while the server runs.
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -15,9 +15,9 @@ import {
 import { localDisk } from '../../../store/base/disk.ts';
 import { HEAD_FILE } from '../../../store/files/lakeHead.ts';
 
-/** Resumed jobs of these suites end in milliseconds; past this they hang. */
+/** Resumed jobs of these suites end in milliseconds; after this time they count as hanging. */
 const JOBS_MS_MAX = 120_000;
-/** A job's files go after its last transaction. */
+/** A job's files are removed after its last transaction. */
 const CLEAN_MS_MAX = 30_000;
 const LOOK_MS = 10;
 
@@ -32,7 +32,7 @@ function rowsOf(folder: string, sql: string): readonly Row[] {
   }
 }
 
-/** Waits until no job is unfinished; a fault for each one that hangs or did not load its batch. */
+/** Waits until all jobs have ended; returns a fault for each one that hangs or did not load its batch. */
 export async function waitForJobs(folder: string): Promise<readonly string[]> {
   const open = `SELECT job_id AS id, status FROM job WHERE status NOT IN ('INGESTED', 'ERROR')`;
   const giveUpMs = Date.now() + JOBS_MS_MAX;
@@ -44,15 +44,15 @@ export async function waitForJobs(folder: string): Promise<readonly string[]> {
   const failed = rowsOf(folder, `SELECT job_id AS id, error FROM job WHERE status = 'ERROR'`);
   return [
     ...left.map(({ id, status }) => `job ${String(id)} is left unfinished in ${String(status)}`),
-    // Every batch of these suites is valid, so no reason is a good one.
+    // Every batch of these suites is valid, so an error is always a fault.
     ...failed.map(({ id, error }) => `job ${String(id)} ended in ERROR: ${String(error)}`),
     ...contradictions(folder),
   ];
 }
 
 /**
- * Jobs whose word is not what the lake's own history says: one version each, or none. Of versions
- * that were thinned out it says nothing.
+ * Jobs whose reported version differs from the lake's own history: one version each, or none. Versions
+ * that were thinned out are not checked.
  */
 function contradictions(folder: string): readonly string[] {
   const versions = rowsOf(
@@ -65,15 +65,17 @@ function contradictions(folder: string): readonly string[] {
     `SELECT job_id AS id, status, records_ingested AS records, snapshot_id AS version FROM job`,
   );
   const left = rowsOf(folder, 'SELECT snapshot_id AS id FROM ducklake_snapshot ORDER BY id');
-  const kept = new Set(left.map((one) => one['id']));
+  const snapshotIds = new Set(left.map((one) => one['id']));
   const head = Number(left.at(-1)?.['id'] ?? 0);
   return jobs.flatMap(({ id, status, records, version }) => {
-    if (version !== null && Number(version) < head && !kept.has(version)) return [];
+    if (version !== null && Number(version) < head && !snapshotIds.has(version)) return [];
     const mine = versions.filter(({ author }) => String(author).endsWith(`job ${String(id)}`));
-    const wanted = status === 'INGESTED' && Number(records) > 0 ? [version] : [];
-    const [told, found] = [wanted.join(), mine.map((one) => one['id']).join()];
-    if (told === found) return [];
-    return [`job ${String(id)}, ${String(status)}, says version ${told}; the lake has ${found}`];
+    const expected = status === 'INGESTED' && Number(records) > 0 ? [version] : [];
+    const [jobVersions, lakeVersions] = [expected.join(), mine.map((one) => one['id']).join()];
+    if (jobVersions === lakeVersions) return [];
+    return [
+      `job ${String(id)}, ${String(status)}, reports version ${jobVersions}; the lake has ${lakeVersions}`,
+    ];
   });
 }
 
@@ -83,7 +85,7 @@ export const unfinishedJobs = (folder: string): readonly string[] =>
     String(row['job_id']),
   );
 
-/** Files that nobody named, named files that are missing or of another size, left-over bodies. */
+/** Files that the catalog does not name, named files that are missing or of another size, leftover bodies. */
 export async function fileFaults(folder: string): Promise<readonly string[]> {
   const giveUpMs = Date.now() + CLEAN_MS_MAX;
   for (;;) {
@@ -104,8 +106,8 @@ async function leftOvers(folder: string): Promise<readonly string[]> {
     ).map(({ path, bytes }) => [String(path), Number(bytes)]),
   );
   const lake = join(folder, 'lake');
-  const found = await localDisk.list(lake);
-  const orphans = found.filter((path) => !named.has(path) && path !== HEAD_FILE);
+  const paths = await localDisk.list(lake);
+  const orphans = paths.filter((path) => !named.has(path) && path !== HEAD_FILE);
   const wrong = [...named].filter(
     ([path, bytes]) => !existsSync(join(lake, path)) || statSync(join(lake, path)).size !== bytes,
   );
@@ -152,11 +154,11 @@ export async function foreignVersions(
     rows: async () => {
       const catalog = await opened();
       try {
-        const found = (await tables(catalog, id)).find(
+        const table = (await tables(catalog, id)).find(
           ({ schema, name }) => schema === 'WS' && name === dataset,
         );
-        if (found === undefined) return undefined;
-        const lines = await readTable(catalog, `${join(folder, 'lake')}/`, id, found);
+        if (table === undefined) return undefined;
+        const lines = await readTable(catalog, `${join(folder, 'lake')}/`, id, table);
         return lines.map(parseRow).map(withoutSystem);
       } finally {
         catalog.close();
@@ -168,7 +170,7 @@ export async function foreignVersions(
 const withoutSystem = (row: Row): Row =>
   Object.fromEntries(Object.entries(row).filter(([name]) => !name.startsWith('_system')));
 
-/** A fault when two readings of one dataset are not the same records. */
+/** Returns a fault if two reads of one dataset differ. */
 export function unequal(ours: readonly Row[], theirs: readonly Row[]): readonly string[] {
   const sorted = (rows: readonly Row[]): readonly string[] =>
     rows.map((row) => JSON.stringify(row)).sort();
@@ -176,6 +178,8 @@ export function unequal(ours: readonly Row[], theirs: readonly Row[]): readonly 
   if (one.length === other.length && one.every((row, at) => row === other[at])) return [];
   const [extra] = one.filter((row) => !other.includes(row));
   const [missing] = other.filter((row) => !one.includes(row));
-  const told = `ours alone ${extra ?? 'none'}, theirs alone ${missing ?? 'none'}`;
-  return [`the server answers ${one.length} records, the lake holds ${other.length}: ${told}`];
+  const difference = `ours alone ${extra ?? 'none'}, theirs alone ${missing ?? 'none'}`;
+  return [
+    `the server answers ${one.length} records, the lake holds ${other.length}: ${difference}`,
+  ];
 }

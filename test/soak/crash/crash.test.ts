@@ -1,5 +1,5 @@
 // kill -9 and power loss at the counts of continuous integration; `npm run soak` runs the full
-// ones. Before that, proof that both suites can fail.
+// counts. Also proves that both suites can fail.
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'vitest';
 import { note } from '../../base/notes.ts';
@@ -27,37 +27,37 @@ function expectNone(context: TestContext, { seed, count, failures, notes }: Repo
   assert.deepEqual(failures, []);
 }
 
-test('a killed server keeps its promises', async (context) => {
+test('a killed server loses nothing that it acknowledged', async (context) => {
   for (const seed of seedsOf(context)) {
     expectNone(context, await crashRounds({ count: KILL_ROUNDS, seed, log: quiet }));
   }
 });
 
-test('what was pushed and acknowledged is there after a kill, once', async (context) => {
+test('acknowledged pushes are stored once after a kill', async (context) => {
   for (const seed of seedsOf(context)) {
     expectNone(context, await pushRounds({ count: PUSH_ROUNDS, seed, log: quiet }));
   }
 });
 
-test('a write with a key is done once, however often its server is killed', async (context) => {
+test('a write with a key is stored once, however often its server is killed', async (context) => {
   for (const seed of seedsOf(context)) {
     expectNone(context, await onceRounds({ count: PUSH_ROUNDS, seed, log: quiet }));
   }
 });
 
-test('pushes, purges, compaction, thinning and backups meet kills, and nothing comes back', async (t) => {
+test('pushes, purges, compaction, thinning and backups survive kills, and no purged record returns', async (t) => {
   for (const seed of seedsOf(t)) {
     expectNone(t, await lifeRounds({ count: LIFE_ROUNDS, seed, log: quiet }));
   }
 });
 
-test('a power loss at any place costs nothing that was acknowledged', async (context) => {
+test('a power loss at any point loses nothing that was acknowledged', async (context) => {
   for (const seed of seedsOf(context)) {
     expectNone(context, await powerLossPrefixes({ count: PREFIXES, seed, log: quiet }));
   }
 });
 
-test('a first start that is cut anywhere is made whole by the next one', async (context) => {
+test('a first start that is interrupted anywhere is completed by the next start', async (context) => {
   expectNone(context, await firstStartCuts({ seed: 1, log: quiet }));
 });
 
@@ -68,7 +68,7 @@ test('the replay notices a missing fsync', async () => {
   }
 });
 
-describe('the judge notices', () => {
+describe('the checker detects', () => {
   const batch: Batch = {
     id: 'w0-b2',
     dataset: 'A',
@@ -94,13 +94,13 @@ describe('the judge notices', () => {
   track.acknowledge(false);
   const judged = (rows: readonly Row[]): readonly string[] =>
     judge(seenIn(rows), [track], () => [track.acknowledged, track.sent]);
-  test('nothing where all is right', () => assert.deepEqual(judged(rowsOf(batch)), []));
+  test('nothing in correct records', () => assert.deepEqual(judged(rowsOf(batch)), []));
   for (const [what, spoil] of Object.entries(wrongs)) {
     test(what, () => assert.notDeepEqual(judged(spoil(rowsOf(batch), rowsOf(first))), []));
   }
 });
 
-test('the ledger may lack one window and the calls in flight, and may not hold more', () => {
+test('the ledger may lack one settle window and the calls in flight, and may hold no excess', () => {
   const killedMs = 10_000;
   const call = (messages: number | undefined, endedMs: number | undefined): Meter[number] => ({
     messages,
@@ -114,9 +114,9 @@ test('the ledger may lack one window and the calls in flight, and may not hold m
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** The batch's records as an answer has them, in key order. */
+/** The batch's records as an answer returns them, in key order. */
 function rowsOf(batch: Batch): Row[] {
-  // The seed is one whose body is not packed.
+  // The body of this seed is not compressed.
   const [header = '', ...lines] = csvOf(batch, seeded(1)).toString().trimEnd().split('\n');
   const names = header.split(',');
   const rows = lines.map((line) => {

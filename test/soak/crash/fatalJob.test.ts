@@ -1,4 +1,4 @@
-// A job with which the server ended twice ends in ERROR at the third start; the others go on.
+// A job during which the server died twice ends in ERROR at the third start; other jobs continue.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -33,7 +33,7 @@ const jobOf = async ({ tapedeck }: TestServer, jobId: string) => {
   return findJob(database, jobId);
 };
 
-test('a job with which the server died at two starts is not tried a third time', async () => {
+test('a job during which the server died at two starts is not tried a third time', async () => {
   const folder = await newFolder();
   await using first = await Victim.start(folder, FUSE);
   const jobId = await hand(first.door, 'FATAL');
@@ -52,7 +52,7 @@ test('a job with which the server died at two starts is not tried a third time',
   assert.equal((await jobOf(server, fine))?.status, 'INGESTED');
 });
 
-test('jobs that ran beside it are tried one at a time, and end well', async () => {
+test('jobs that ran concurrently with it are tried one at a time, and succeed', async () => {
   const folder = await newFolder();
   await using first = await Victim.start(folder, { ...FUSE, passes: 1 });
   const jobs = [await hand(first.door, 'A'), await hand(first.door, 'B')];
@@ -62,7 +62,7 @@ test('jobs that ran beside it are tried one at a time, and end well', async () =
   assert.match(await read(server, '/data/WS/B'), /"X"/);
 });
 
-test('a server that is told to end does not count as one that died', async () => {
+test('a server that is shut down does not count as one that died', async () => {
   const folder = await newFolder();
   const server = await startServer({ folder });
   const jobId = await hand(server, 'WHILE');

@@ -1,5 +1,5 @@
-// A random history of loads, pushes, purges, compaction and thinning on a recorded disk: what was
-// sent and acknowledged when, every durable operation, and every commit of the catalog.
+// A random history of loads, pushes, purges, compaction and thinning on a recorded disk: the moments of
+// each send and acknowledgement, every durable operation, and every commit of the catalog.
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -15,11 +15,11 @@ import type { Track } from './track.ts';
 import { commitsOf } from './rounds/walCommits.ts';
 import { Writer } from './victim/writer.ts';
 
-/** A data folder that was written once, and can be rebuilt as it was at any cut. */
+/** A data folder that is written once and can be rebuilt in its state at any cut. */
 export interface History {
   readonly folder: string;
   readonly tape: Tape;
-  /** The catalog's main file: nothing of its log was ever moved into it. */
+  /** The catalog's main file: its log was never checkpointed into it. */
   readonly catalog: Buffer;
   readonly wal: Buffer;
   readonly tracks: readonly Track[];
@@ -30,7 +30,7 @@ export interface History {
   readonly faults: readonly string[];
 }
 
-/** Power is lost after a moment and before the next one, with so much of the log on the disk. */
+/** Power is lost after a moment and before the next one, with `walBytes` of the log on the disk. */
 export interface Cut {
   readonly moment: number;
   readonly walBytes: number;
@@ -38,18 +38,18 @@ export interface Cut {
 
 interface HistoryOptions {
   readonly omission?: Omission;
-  /** Of each writer. */
+  /** Batches of each writer. */
   readonly batches?: number;
 }
 
 const WRITERS = 2;
 const BATCHES = 6;
 const SUBJECTS = 3;
-/** Versions go after moments, so that the tape has their end. */
+/** Versions expire after moments, so that the tape includes their end. */
 const KEEP = { allMs: 150, hourlyMs: 300, dailyMs: 0 };
 const LIVE_MS = 60;
 
-/** Settings of the recorded server and of those that open what is left of its folder. */
+/** Settings of the recorded server and of the servers that open the rebuilt folder. */
 export const SETTINGS = {
   TAPEDECK_CHILDREN: '1',
   // The key file is not written through the Disk.
@@ -70,16 +70,21 @@ export async function recordHistory(
   const clock = random.chance(0.5) ? () => Date.now() : wobblingClock(random.fork());
   const names = Array.from({ length: WRITERS }, (_, at) => `w${at}`);
   const writers = names.map((name) => new Writer(name, random.fork()));
-  const told: { track: Track; moment: number; kind: 'sent' | 'acknowledged'; count: number }[] = [];
-  const tell = (kind: 'sent' | 'acknowledged') => (track: Track) => {
-    told.push({ track, kind, count: track.sent, moment: tape.mark(`${kind} ${track.sent}`) });
+  const batchMarks: {
+    track: Track;
+    moment: number;
+    kind: 'sent' | 'acknowledged';
+    count: number;
+  }[] = [];
+  const makeMarker = (kind: 'sent' | 'acknowledged') => (track: Track) => {
+    batchMarks.push({ track, kind, count: track.sent, moment: tape.mark(`${kind} ${track.sent}`) });
   };
   const faults: string[] = [];
   const moment = (what: string): number => tape.mark(what);
   const subjects: Subjects = { all: [], dataset: 'L', moment };
   const events = {
-    sending: tell('sent'),
-    acknowledged: tell('acknowledged'),
+    sending: makeMarker('sent'),
+    acknowledged: makeMarker('acknowledged'),
     fault: (what: string) => void faults.push(what),
   };
   try {
@@ -98,7 +103,7 @@ export async function recordHistory(
     tape.mark('closed');
     const wal = readFileSync(`${catalogPath}-wal`);
     const counts = (track: Track, moment: number): { acknowledged: number; sent: number } => {
-      const mine = told.filter((one) => one.track === track && one.moment <= moment);
+      const mine = batchMarks.filter((one) => one.track === track && one.moment <= moment);
       const most = (kind: string): number =>
         Math.max(0, ...mine.filter((one) => one.kind === kind).map(({ count }) => count));
       return { acknowledged: most('acknowledged'), sent: most('sent') };
@@ -111,7 +116,7 @@ export async function recordHistory(
   }
 }
 
-/** Puts files together and thins versions all the time, beside the clients. */
+/** Compacts files and thins versions continuously, while the clients run. */
 function keepUp({ tapedeck }: TestServer): { stop(): Promise<void> } {
   const { services } = tapedeck;
   const { expireVersions } = makeUpkeep({ ...services, keep: KEEP });
@@ -137,8 +142,8 @@ function keepUp({ tapedeck }: TestServer): { stop(): Promise<void> } {
 }
 
 /**
- * A reader that holds the empty catalog's snapshot: SQLite then moves nothing out of the log, so
- * that the log alone is the history of every commit.
+ * A reader that holds the empty catalog's snapshot: SQLite then never checkpoints the log, so that the
+ * log alone is the history of every commit.
  */
 function holdLog(path: string): DatabaseSync {
   const holder = new DatabaseSync(path);
@@ -148,7 +153,7 @@ function holdLog(path: string): DatabaseSync {
   return holder;
 }
 
-/** Wall clocks are set, now and then backwards: no order may depend on them. */
+/** Wall clocks are adjusted, sometimes backwards: no order may depend on them. */
 function wobblingClock(random: Seeded): () => number {
   let offsetMs = 0;
   return () => {
@@ -157,7 +162,7 @@ function wobblingClock(random: Seeded): () => number {
   };
 }
 
-/** Every moment with what the log held then, and every commit between it and the next one. */
+/** Every moment with the log at that time, and every commit between it and the next moment. */
 function cutsOf(tape: Tape, wal: Buffer): readonly Cut[] {
   const commits = commitsOf(wal);
   return tape.moments.flatMap(({ walBytes }, moment) => {

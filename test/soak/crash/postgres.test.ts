@@ -1,10 +1,10 @@
 // The catalog in PostgreSQL, at the counts of continuous integration; `npm run soak kill-postgres` runs the
-// full ones.
+// full counts.
 import { hasServers } from '../../base/servers/hasServers.ts';
 import { postgresRounds } from './rounds/postgresRounds.ts';
 import { testRounds } from './rounds/testRounds.ts';
 
-testRounds('servers, PostgreSQL and what is between them end, and what was acknowledged stays', {
+testRounds('acknowledged data survives ends of servers, PostgreSQL and their connection', {
   isHere: await hasServers('postgres'),
   count: 2,
   run: postgresRounds,

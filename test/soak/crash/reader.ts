@@ -1,26 +1,26 @@
-// A client that reads what the writers load, judges every answer, and keeps its metering headers.
+// A client that reads what the writers load, checks every answer, and keeps its metering headers.
 import { type Seen, seenIn } from './rounds/batches.ts';
 import type { Seeded } from './rounds/seeded.ts';
 import { judge, type Track } from './track.ts';
 import type { Door } from './victim/writer.ts';
 
-/** One metered call as its client knows it. */
+/** One metered call as its client sees it. */
 interface Call {
-  /** The most that it may cost, asked once the run is over. */
+  /** The most that it may cost, computed once the run is over. */
   readonly bound: () => number;
-  /** Of its header; undefined when no answer came. */
+  /** From its header; undefined without an answer. */
   messages: number | undefined;
-  /** When its body was complete, in epoch milliseconds; undefined when it was not. */
+  /** When its body was complete, in epoch milliseconds; undefined for an incomplete one. */
   endedMs: number | undefined;
 }
 
 /** Every metered call of a run. */
 export type Meter = Call[];
 
-/** Records of one answer at most, for the tier of the first account. */
+/** Maximum records of one answer, for the tier of the first account. */
 export const ANSWER_ROWS_MAX = 10_000;
 
-/** All records of a dataset, or of one key of it; undefined when the server went away. */
+/** All records of a dataset, or of one key of it; undefined if the server is gone. */
 export async function readRows(
   door: Door,
   dataset: string,
@@ -50,7 +50,7 @@ export async function readRows(
   return rows;
 }
 
-/** Reads whole datasets and single keys until told to stop or until the server is gone. */
+/** Reads whole datasets and single keys until stopped or until the server is gone. */
 export async function keepReading(
   door: Door,
   tracks: readonly Track[],
@@ -82,7 +82,7 @@ type Read = (
   meter: Meter,
 ) => Promise<readonly string[] | undefined>;
 
-/** No batch may be half there, none missing that was there before the question. */
+/** No batch may be incomplete, and none missing that was visible before the request. */
 const readWhole: Read = async (door, { dataset }, tracks, _random, meter) => {
   const mine = tracks.filter((track) => track.dataset === dataset);
   const least = new Map(mine.map((track) => [track, track.visible]));

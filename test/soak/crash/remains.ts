@@ -1,20 +1,20 @@
-// What a disk holds after the power was lost: bytes that were never synced may be gone, cut short
-// or zero; names whose folder was not synced may be old or new. The catalog is what its last
-// complete commit says, for SQLite syncs every commit.
+// Rebuilds a disk after a power loss: bytes that were never synced may be gone, cut short or zero; names
+// whose folder was not synced may be old or new. The catalog is that of its last complete commit, since
+// SQLite syncs every commit.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Cut, History } from './history.ts';
 import type { Seeded } from './rounds/seeded.ts';
 import type { Operation, Tape } from './rounds/tape.ts';
 
-/** A file's bytes and the moments since which they are safe. */
+/** A file's bytes and the moment since which they are safe. */
 interface Content {
   bytes: Buffer;
-  /** Moment at which a sync of these bytes was done; infinite when none ever was. */
+  /** Moment at which these bytes were synced; infinite if they never were. */
   safe: number;
 }
 
-/** A change of one name: to a content, or to nothing. */
+/** A change of one name: to a content, or its removal. */
 interface Naming {
   readonly content: Content | undefined;
   readonly start: number;
@@ -23,11 +23,11 @@ interface Naming {
 
 interface Names {
   readonly byPath: ReadonlyMap<string, readonly Naming[]>;
-  /** Folders below the data folder: when they may first be there, and when they surely are. */
+  /** Folders below the data folder: when each may first exist, and when it certainly exists. */
   readonly folders: ReadonlyMap<string, { readonly start: number; readonly end: number }>;
 }
 
-/** How what was not synced fared: nothing of it, all of it, or each by itself. */
+/** Fate of unsynced bytes and names: all lost, all kept, or decided for each. */
 type Fate = 'lost' | 'kept' | 'mixed';
 
 export function rebuild(history: History, cut: Cut, random: Seeded): void {
@@ -59,7 +59,7 @@ export function rebuild(history: History, cut: Cut, random: Seeded): void {
 /** The log up to the cut, sometimes with a piece of the commit that was being written. */
 function tornLog({ wal }: History, { walBytes }: Cut, random: Seeded): Buffer {
   const torn = random.chance(0.5) ? random.between(1, 3_000) : 0;
-  // Less than a frame of it: a whole one might be a whole commit.
+  // Less than one frame: a whole frame might be a whole commit.
   return wal.subarray(0, walBytes === 0 ? 0 : walBytes + torn);
 }
 
@@ -67,7 +67,7 @@ function survives(fate: Fate, random: Seeded): boolean {
   return fate === 'mixed' ? random.chance(0.5) : fate === 'kept';
 }
 
-/** The name's last change that is surely on the disk, or a later one that may be. */
+/** The name's last change that is certainly on the disk, or a later one that may be. */
 function contentAt(
   path: string,
   namings: readonly Naming[],
@@ -83,7 +83,7 @@ function contentAt(
   return begun[sure + more]?.content;
 }
 
-/** Whether a sync of the folder that began after the change had ended by the moment. */
+/** True if a sync of the folder that began after the change had ended by the moment. */
 const isSynced = (folder: string, end: number, tape: Tape, moment: number): boolean =>
   tape.operations.some(
     (one) =>
@@ -98,10 +98,10 @@ function remnant(bytes: Buffer, fate: Fate, random: Seeded): Buffer {
   return bytes.subarray(0, random.between(0, bytes.length));
 }
 
-/** All names below lake/ and spool/ and what they stood for, in the order of the operations. */
+/** All names below lake/ and spool/ and their contents, in the order of the operations. */
 function namesOf(tape: Tape, folder: string): Names {
-  const kept = [join(folder, 'lake'), join(folder, 'spool')];
-  const isKept = (path: string): boolean => kept.some((root) => path.startsWith(`${root}/`));
+  const roots = [join(folder, 'lake'), join(folder, 'spool')];
+  const isKept = (path: string): boolean => roots.some((root) => path.startsWith(`${root}/`));
   const live = new Map<string, Content>();
   const byPath = new Map<string, Naming[]>();
   const folders = new Map<string, { start: number; end: number }>();
@@ -113,11 +113,12 @@ function namesOf(tape: Tape, folder: string): Names {
   };
   for (const one of tape.operations) {
     if (one.kind === 'sync-file') {
-      const known = live.get(one.path);
-      if (known !== undefined) Object.assign(known, { bytes: one.bytes, safe: one.end });
-      // Its name is older than its sync, which is what `end` asks for.
+      const liveContent = live.get(one.path);
+      if (liveContent !== undefined)
+        Object.assign(liveContent, { bytes: one.bytes, safe: one.end });
+      // `end` is when the name existed, which is before the sync.
       const named = { ...one, end: one.start };
-      if (known === undefined) name(one.path, { bytes: one.bytes, safe: one.end }, named);
+      if (liveContent === undefined) name(one.path, { bytes: one.bytes, safe: one.end }, named);
     } else if (one.kind === 'rename') {
       const content = live.get(one.from) ?? { bytes: one.bytes, safe: Number.POSITIVE_INFINITY };
       name(one.from, undefined, one);
@@ -125,13 +126,13 @@ function namesOf(tape: Tape, folder: string): Names {
     } else if (one.kind === 'remove') {
       name(one.path, undefined, one);
     } else if (one.kind === 'make-folder') {
-      for (const path of one.made) if (!folders.has(path)) folders.set(path, one);
+      for (const path of one.createdFolders) if (!folders.has(path)) folders.set(path, one);
     }
   }
   return { byPath, folders };
 }
 
-/** Pieces of files that were being written: bodies on their way in, and temporary files. */
+/** Adds parts of files that were being written: incoming bodies, and temporary files. */
 function addLitter({ folder, tape }: History, { moment }: Cut, random: Seeded): void {
   const coming = tape.operations.find(
     (one) => one.kind === 'sync-file' && one.start > moment && dirname(one.path) === spool(folder),

@@ -1,5 +1,5 @@
-// Loads that were acknowledged and not yet run when the server died: they run in the order they
-// were acknowledged, and wherever the data folder is by then.
+// Loads that were acknowledged but had not run when the server died: they run in the order of their
+// acknowledgement, even if the data folder has moved.
 import assert from 'node:assert/strict';
 import { cpSync, rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -14,13 +14,13 @@ import { waitForJobs } from './aftermath.ts';
 const LOADS = 5;
 
 interface Died extends AsyncDisposable {
-  /** The folder as it was right after the last answer. */
+  /** A copy of the folder from right after the last answer. */
   readonly left: string;
-  /** Where the server had it. */
+  /** The server's original folder. */
   readonly folder: string;
 }
 
-/** A server takes loads that replace one record again and again, and dies with them waiting. */
+/** Starts a server that accepts loads that replace one record repeatedly, and dies while they are queued. */
 async function dieWithLoadsWaiting(seams: Seams): Promise<Died> {
   const root = await mkdtemp(join(tmpdir(), 'tapedeck-resume-'));
   const [folder, left] = [join(root, 'folder'), join(root, 'left')];
@@ -41,7 +41,7 @@ async function dieWithLoadsWaiting(seams: Seams): Promise<Died> {
 async function expectNewest(folder: string): Promise<void> {
   await using server = await startServer({ folder });
   assert.deepEqual(await waitForJobs(folder), []);
-  // The catalog knows of a commit a moment before readers do: whoever asks the server waits for them.
+  // The catalog has a commit a moment before readers see it: a request to the server waits for that.
   const { text } = await send(server, 'GET', '/jobs/WS/ingest');
   const jobs = JSON.parse(text) as readonly { readonly status: string }[];
   assert.deepEqual(new Set(jobs.map(({ status }) => status)), new Set(['INGESTED']));
@@ -51,7 +51,7 @@ async function expectNewest(folder: string): Promise<void> {
   );
 }
 
-test('waiting loads keep their order though the clock is set back', async () => {
+test('queued loads keep their order even if the clock is set back', async () => {
   let nowMs = Date.now();
   const clock = (): number => {
     nowMs -= 1_000;
@@ -62,7 +62,7 @@ test('waiting loads keep their order though the clock is set back', async () => 
   await expectNewest(died.folder);
 });
 
-test('waiting loads move with their folder', async () => {
+test('queued loads move with their folder', async () => {
   await using died = await dieWithLoadsWaiting({});
   await expectNewest(died.left);
 });

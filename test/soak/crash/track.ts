@@ -1,5 +1,5 @@
-// What one writer did to one dataset, in order: the states it may be in, and those it must be in.
-// Keys belong to one writer, so the dataset is judged writer by writer.
+// The batches of one writer to one dataset, in order: the states that the dataset may have, and those it must
+// have. Keys belong to one writer, so the dataset is checked writer by writer.
 import { after, type Batch, differences, type Seen, type State } from './rounds/batches.ts';
 
 export class Track {
@@ -16,7 +16,7 @@ export class Track {
     this.dataset = dataset;
   }
 
-  /** As if all that was sent is there. */
+  /** The state if every sent batch is stored. */
   get newest(): State {
     return this.#states.at(-1) ?? new Map();
   }
@@ -39,18 +39,18 @@ export class Track {
     this.#batches.push(batch);
   }
 
-  /** The last one was answered with 200; `ended` when its job had ended by then. */
+  /** The last batch was acknowledged with 200; `ended` if its job had ended by then. */
   acknowledge(ended: boolean): void {
     this.#acknowledged = this.sent;
     if (ended) this.#visible = this.sent;
   }
 
-  /** The last one, when nobody knows whether it happened. */
+  /** The last batch, if its outcome is unknown. */
   unanswered(): Batch | undefined {
     return this.#acknowledged < this.sent ? this.#batches.at(-1) : undefined;
   }
 
-  /** What was found after a restart is what there is. */
+  /** Takes the state found after a restart as the new first state. */
   settle(at: number): void {
     this.#states = [this.#states[at] ?? new Map()];
     this.#batches = [];
@@ -58,16 +58,16 @@ export class Track {
     this.#visible = 0;
   }
 
-  /** A batch between two counts that explains all of this writer's keys, the newest first. */
+  /** Finds a batch count in the range that explains all of this writer's keys, the newest first. */
   explain(
     seen: Seen,
     least: number,
     most: number,
     among: (key: string) => boolean = () => true,
   ): { readonly at: number; readonly faults: readonly string[] } {
-    const asked = (key: string): boolean => key.startsWith(`${this.writer}-`) && among(key);
-    const part = (state: State): State => new Map([...state].filter(([key]) => asked(key)));
-    const mine = part(seen.held);
+    const isOwnKey = (key: string): boolean => key.startsWith(`${this.writer}-`) && among(key);
+    const part = (state: State): State => new Map([...state].filter(([key]) => isOwnKey(key)));
+    const mine = part(seen.state);
     let nearest: readonly string[] | undefined;
     for (let at = most; at >= least; at -= 1) {
       const apart = differences(part(this.#states[at] ?? new Map()), mine);
@@ -80,14 +80,16 @@ export class Track {
   }
 }
 
-/** Faults of a whole dataset's records; `spanOf` says how many batches may and must be there. */
+/** Faults of a whole dataset's records; `spanOf` returns how many batches must and may be stored. */
 export function judge(
   seen: Seen,
   tracks: readonly Track[],
   spanOf: (track: Track) => readonly [least: number, most: number],
 ): readonly string[] {
-  const known = tracks.map(({ writer }) => `${writer}-`);
-  const strange = [...seen.held.keys()].filter((key) => !known.some((own) => key.startsWith(own)));
+  const prefixes = tracks.map(({ writer }) => `${writer}-`);
+  const strange = [...seen.state.keys()].filter(
+    (key) => !prefixes.some((own) => key.startsWith(own)),
+  );
   return [
     ...seen.faults,
     ...strange.map((key) => `${key} belongs to no writer`),

@@ -1,5 +1,5 @@
-// What a restarted server must show: every promise kept, through its own doors and through the
-// eyes of a foreign reader, and its own accounts in order.
+// Checks a restarted server: all acknowledged data is returned by its own endpoints and by an independent
+// reader, and its ledger is correct.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,7 +13,7 @@ import type { Door } from './victim/writer.ts';
 const JOB_MS_MAX = 120_000;
 const LOOK_MS = 20;
 
-/** Messages used this month, after the ledger wrote all that was delivered. */
+/** Messages used this month, after the ledger wrote all delivered charges. */
 export async function usageOf(door: Door): Promise<number> {
   const answer = await fetch(`${door.base}/v1/account/usage/messages?token=${door.secret}`);
   const text = await answer.text();
@@ -29,7 +29,7 @@ export async function usageOf(door: Door): Promise<number> {
   return usage.monthlyUsage;
 }
 
-/** Judges the folder; how many batches of each track were found. */
+/** Checks the folder; returns how many batches of each track are stored. */
 export async function verify(
   folder: string,
   door: Door,
@@ -41,7 +41,7 @@ export async function verify(
   for (const what of await waitForJobs(folder)) fault(what);
   const before = await usageOf(door);
   const meter: Meter = [];
-  const found = new Map<Track, number>();
+  const batchCounts = new Map<Track, number>();
   const foreign = random.pick(DATASET_NAMES);
   for (const dataset of DATASET_NAMES) {
     const rows = await readRows(door, dataset, '', meter, () => 0);
@@ -50,7 +50,7 @@ export async function verify(
     const seen = seenIn(rows);
     const mine = tracks.filter((track) => track.dataset === dataset);
     for (const what of judge(seen, mine, finalSpan)) fault(`after the restart: ${what}`);
-    for (const track of mine) found.set(track, track.explain(seen, ...finalSpan(track)).at);
+    for (const track of mine) batchCounts.set(track, track.explain(seen, ...finalSpan(track)).at);
     if (dataset !== foreign) continue;
     for (const what of unequal(rows, await foreignRows(folder, dataset))) fault(what);
   }
@@ -59,10 +59,10 @@ export async function verify(
   if (charged !== headers) fault(`without a crash: headers ${headers}, ledger ${charged}`);
   for (const what of await ledgerFaults(folder, door)) fault(what);
   for (const what of await fileFaults(folder)) fault(what);
-  return found;
+  return batchCounts;
 }
 
-/** What the server itself finds when it recomputes every charge from the journal. */
+/** Faults that the server finds when it recomputes every charge from the journal. */
 async function ledgerFaults(folder: string, door: Door): Promise<readonly string[]> {
   const token = (await readFile(join(folder, 'admin-token'), 'utf8')).trim();
   const headers = { authorization: `Bearer ${token}` };
@@ -72,10 +72,10 @@ async function ledgerFaults(folder: string, door: Door): Promise<readonly string
   return (JSON.parse(text) as { readonly faults: readonly string[] }).faults;
 }
 
-/** What was acknowledged must be there; what was sent may be. */
+/** Acknowledged batches must be stored; sent ones may be. */
 const finalSpan = (track: Track): readonly [number, number] => [track.acknowledged, track.sent];
 
-/** Follows a job through its own endpoint to its end. */
+/** Polls a job through its endpoint until it ends. */
 async function jobEnds(door: Door, id: string, fault: (what: string) => void): Promise<void> {
   const giveUpMs = Date.now() + JOB_MS_MAX;
   for (;;) {
@@ -93,7 +93,7 @@ async function jobEnds(door: Door, id: string, fault: (what: string) => void): P
   }
 }
 
-/** After a failure the folder proves nothing more. */
+/** Deletes a folder after a failure: it proves nothing more. */
 export async function dropBroken(folder: AsyncDisposable): Promise<undefined> {
   await folder[Symbol.asyncDispose]();
 }

@@ -9,7 +9,7 @@ import { fuzzRequests } from './http/requests.ts';
 const FILES = 50;
 const REQUESTS = 250;
 
-test('requests: hostile values at every place get a sentence below 500', async (context) => {
+test('requests: hostile values at every place get a sentence and a status below 500', async (context) => {
   for (const seed of seedsOf(context)) {
     const log = (line: string): void => note(context, line);
     const { runs, failures } = await fuzzRequests({ count: REQUESTS, seed, log });
@@ -18,7 +18,7 @@ test('requests: hostile values at every place get a sentence below 500', async (
   }
 });
 
-test('files: what is mutated is loaded or refused with a sentence', async (context) => {
+test('files: mutated files are loaded or refused with a sentence', async (context) => {
   for (const seed of seedsOf(context)) {
     const log = (line: string): void => note(context, line);
     const { runs, failures } = await fuzzFiles({ count: FILES, seed, log });

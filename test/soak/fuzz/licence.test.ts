@@ -1,4 +1,4 @@
-// Licensed data cost what is learnt of them, and what nobody paid for tells nothing.
+// Callers pay for all licensed data that they learn, and unpaid answers reveal none.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { note } from '../../base/notes.ts';
@@ -16,35 +16,35 @@ const PROGRAMS = 3;
 
 test('no program learns licensed records below their price', async (t) => {
   for (const seed of seedsOf(t)) {
-    const { failures, ...told } = await extractionLaw(PROGRAMS, seed);
-    note(t, JSON.stringify(told));
+    const { failures, ...figures } = await extractionLaw(PROGRAMS, seed);
+    note(t, JSON.stringify(figures));
     isNone(failures);
-    assert.ok(told.learnt > PROGRAMS, JSON.stringify(told));
+    assert.ok(figures.learnt > PROGRAMS, JSON.stringify(figures));
   }
 });
 
 /** Full count: 1,000 random requests beside the fixed ones, by `npm run soak licence-leaks`. */
 const REQUESTS = 10;
 
-test('an answer that is free or failed is the same whatever a licensed value is', async (t) => {
+test('an answer that is free or failed does not depend on a licensed value', async (t) => {
   const seeds = seedsOf(t);
   for (const [at, seed] of seeds.entries()) {
-    // The same 300 again would be of another record and another value: those of each run are.
+    // The 300 fixed requests run for one seed only: each run has another record and another value.
     const fixed = at === seeds.length - 1;
-    const { failures, ...told } = await leaksLaw(REQUESTS, seed, fixed);
-    note(t, JSON.stringify(told));
+    const { failures, ...figures } = await leaksLaw(REQUESTS, seed, fixed);
+    note(t, JSON.stringify(figures));
     isNone(failures);
-    assert.ok(told.compared > (fixed ? 250 : 0), JSON.stringify(told));
+    assert.ok(figures.compared > (fixed ? 250 : 0), JSON.stringify(figures));
   }
 });
 
 /** Full count: 2,000 programs, by `npm run soak licence-rules`. */
 const RULE_PROGRAMS = 12;
 
-test('rules over data of others reveal nothing below its price', async (t) => {
+test('rules over licensed data reveal nothing below its price', async (t) => {
   for (const seed of seedsOf(t)) {
-    const { failures, ...told } = await ruleLeaksLaw(RULE_PROGRAMS, seed);
-    note(t, JSON.stringify(told));
+    const { failures, ...figures } = await ruleLeaksLaw(RULE_PROGRAMS, seed);
+    note(t, JSON.stringify(figures));
     isNone(failures);
   }
 });
@@ -52,14 +52,14 @@ test('rules over data of others reveal nothing below its price', async (t) => {
 /** Full count: 1,000 queries, by `npm run soak licence-folds`. */
 const QUERIES = 6;
 
-test('under a fold every record that the answer depends on is paid', async (t) => {
+test('an aggregate charges every record that the answer depends on', async (t) => {
   let learnt = 0;
   for (const seed of seedsOf(t)) {
-    const { failures, ...told } = await exactnessLaw(QUERIES, seed);
-    note(t, JSON.stringify(told));
+    const { failures, ...figures } = await exactnessLaw(QUERIES, seed);
+    note(t, JSON.stringify(figures));
     isNone(failures);
-    learnt += told.learnt;
+    learnt += figures.learnt;
   }
-  // Six queries of one seed may all be of records that nothing else tells.
+  // The six queries of one seed may all learn nothing.
   assert.ok(learnt > 0);
 });

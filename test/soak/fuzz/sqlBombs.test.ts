@@ -1,5 +1,5 @@
-// The bombs of test/soak/fuzz/sql: each is refused or ended by a limit, the server lives, and who reads a
-// series meanwhile is answered.
+// The bombs of test/soak/fuzz/sql: each is refused or ended by a limit, the server stays up, and concurrent
+// series reads are answered.
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, test } from 'vitest';
@@ -8,7 +8,7 @@ import { allAttacks } from './sql/attacks.ts';
 import { faultsOf } from './sql/verdicts.ts';
 import { openWorld, type World } from './sql/world.ts';
 
-/** Most bombs burn until their deadline. */
+/** Most bombs run until their deadline. */
 const DEADLINE_MS = 150;
 
 let world: World;
@@ -19,10 +19,10 @@ afterAll(() => world[Symbol.asyncDispose]());
 
 const BOMBS = allAttacks().filter(({ theme }) => theme === 'bombs');
 
-/** What a reader waits at most beside a bomb: two cores, and both of them busy. */
+/** Maximum time of a read during a bomb: both cores may be busy. */
 const READ_MS_MAX = 5_000;
 
-test('bombs end, and a series read beside them is answered', async (context) => {
+test('bombs end, and concurrent series reads are answered', async (context) => {
   const faults: string[] = [];
   const stop = new AbortController();
   const reads = readAlways(world, stop.signal, faults);
@@ -50,7 +50,7 @@ interface Reads {
 
 const READ_EVERY_MS = 50;
 
-/** From memory and from files in turn. */
+/** Reads from memory and from files alternately. */
 async function readAlways(
   { server }: World,
   signal: AbortSignal,

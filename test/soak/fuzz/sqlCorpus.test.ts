@@ -1,5 +1,5 @@
-// Every attack of test/soak/fuzz/sql but the bombs: what is refused is refused with a sentence, what is
-// harmless is answered, what costs is paid.
+// Every attack of test/soak/fuzz/sql except the bombs: refusals have a sentence, harmless queries are
+// answered, and priced queries are charged.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
 import { allAttacks } from './sql/attacks.ts';
@@ -14,7 +14,7 @@ afterAll(() => world[Symbol.asyncDispose]());
 
 const ATTACKS = allAttacks().filter(({ theme }) => theme !== 'bombs');
 
-test('the corpus is what it says', () => {
+test('the corpus has enough attacks with unique names', () => {
   const names = ATTACKS.map(({ name }) => name.replace(/:\d+/, ''));
   assert.equal(new Set(names).size, names.length, 'two attacks have one name');
   assert.ok(ATTACKS.length > 800, String(ATTACKS.length));
@@ -25,7 +25,7 @@ test('the corpus is what it says', () => {
 });
 
 for (const theme of new Set(ATTACKS.map((attack) => attack.theme))) {
-  test(`${theme}: in every way that a text comes in`, async () => {
+  test(`${theme}: in every way that a text can be sent`, async () => {
     const attacks = ATTACKS.filter((attack) => attack.theme === theme);
     const faults: string[] = [];
     for (const attack of attacks) faults.push(...(await faultsOf(world, attack)));

@@ -1,5 +1,5 @@
-// What stands around a text: bodies that are no text, parameters that are no values, formats, and
-// what another account asked before.
+// Requests around an SQL text: bodies that are no text, parameters that are no values, formats, and earlier
+// queries of another account.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { allAttacks } from './sql/attacks.ts';
@@ -19,7 +19,7 @@ interface Sent {
   readonly body?: string | Uint8Array<ArrayBuffer>;
   readonly type?: string;
   readonly status: number;
-  readonly says: RegExp;
+  readonly pattern: RegExp;
 }
 
 const bytes = (...all: readonly number[]): Uint8Array<ArrayBuffer> => Uint8Array.from(all);
@@ -30,73 +30,78 @@ const wide = (text: string): Uint8Array<ArrayBuffer> =>
 const json = (value: unknown): string => JSON.stringify(value);
 
 const BODIES: readonly Sent[] = [
-  { name: 'a text', body: 'SELECT 1 AS a', status: 200, says: /^\[\{"a":1\}\]$/ },
-  { name: 'JSON', body: json({ query: 'SELECT 1 AS a' }), status: 200, says: /^\[\{"a":1\}\]$/ },
+  { name: 'a text', body: 'SELECT 1 AS a', status: 200, pattern: /^\[\{"a":1\}\]$/ },
+  { name: 'JSON', body: json({ query: 'SELECT 1 AS a' }), status: 200, pattern: /^\[\{"a":1\}\]$/ },
   {
-    name: 'JSON that its header calls a text',
+    name: 'JSON with the content type of a text',
     type: 'text/plain',
     body: json({ query: 'SELECT 1 AS a' }),
     status: 200,
-    says: /^\[\{"a":1\}\]$/,
+    pattern: /^\[\{"a":1\}\]$/,
   },
   {
-    name: 'a text that its header calls JSON',
+    name: 'a text with the content type of JSON',
     type: 'application/json',
     body: 'SELECT 1 AS a',
     status: 200,
-    says: /^\[\{"a":1\}\]$/,
+    pattern: /^\[\{"a":1\}\]$/,
   },
   {
-    name: 'a text that its header calls a form',
+    name: 'a text with the content type of a form',
     type: 'application/x-www-form-urlencoded',
     body: 'SELECT 1 AS a',
     status: 200,
-    says: /^\[\{"a":1\}\]$/,
+    pattern: /^\[\{"a":1\}\]$/,
   },
-  { name: 'a byte that is no UTF-8', body: bytes(0x53, 0xff), status: 400, says: /success":false/ },
-  { name: 'Latin 1', body: latin(`SELECT 'é' AS a`), status: 400, says: /success":false/ },
-  { name: 'UTF-16', body: wide('SELECT 1 AS a'), status: 400, says: /success":false/ },
-  { name: 'an overlong NUL', body: latin('SELECT 1\xc0\x80'), status: 400, says: /success":false/ },
-  { name: 'no body', body: '', status: 400, says: /success":false/ },
-  { name: 'JSON without a query', body: '{}', status: 400, says: /query/ },
-  { name: 'a query that is a number', body: json({ query: 1 }), status: 400, says: /query/ },
+  { name: 'a byte outside UTF-8', body: bytes(0x53, 0xff), status: 400, pattern: /success":false/ },
+  { name: 'Latin 1', body: latin(`SELECT 'é' AS a`), status: 400, pattern: /success":false/ },
+  { name: 'UTF-16', body: wide('SELECT 1 AS a'), status: 400, pattern: /success":false/ },
+  {
+    name: 'an overlong NUL',
+    body: latin('SELECT 1\xc0\x80'),
+    status: 400,
+    pattern: /success":false/,
+  },
+  { name: 'no body', body: '', status: 400, pattern: /success":false/ },
+  { name: 'JSON without a query', body: '{}', status: 400, pattern: /query/ },
+  { name: 'a query that is a number', body: json({ query: 1 }), status: 400, pattern: /query/ },
   {
     name: 'a query that is a list',
     body: json({ query: ['SELECT 1'] }),
     status: 400,
-    says: /query/,
+    pattern: /query/,
   },
-  { name: 'null', body: 'null', status: 400, says: /success":false/ },
-  { name: 'a list', body: '[]', status: 400, says: /success":false/ },
+  { name: 'null', body: 'null', status: 400, pattern: /success":false/ },
+  { name: 'a list', body: '[]', status: 400, pattern: /success":false/ },
   {
     name: 'JSON that ends early',
     body: '{"query":"SELECT 1"',
     status: 400,
-    says: /success":false/,
+    pattern: /success":false/,
   },
   {
-    name: 'a member that nobody knows',
+    name: 'an unknown member',
     body: json({ query: 'SELECT 1', x: 1 }),
     status: 400,
-    says: /x/,
+    pattern: /x/,
   },
   {
     name: 'parameters that are a list',
     body: json({ query: 'SELECT 1', parameters: [1] }),
     status: 400,
-    says: /parameters/,
+    pattern: /parameters/,
   },
   {
     name: 'a parameter whose name is no name',
     body: json({ query: 'SELECT 1', parameters: { 'a b': 1 } }),
     status: 400,
-    says: /parameters/,
+    pattern: /parameters/,
   },
   {
-    name: 'a parameter named like the prototype of every object',
+    name: 'a parameter named like the prototype of objects',
     body: '{"query":"SELECT :__proto__ AS a","parameters":{"__proto__":1}}',
     status: 200,
-    says: /^\[\{"a":1\}\]$/,
+    pattern: /^\[\{"a":1\}\]$/,
   },
   {
     name: '101 parameters',
@@ -105,41 +110,41 @@ const BODIES: readonly Sent[] = [
       parameters: Object.fromEntries(Array.from({ length: 101 }, (_, at) => [`p${at}`, at])),
     }),
     status: 400,
-    says: /parameters/,
+    pattern: /parameters/,
   },
-  { name: 'no query at all', method: 'GET', status: 400, says: /sqlQuery/ },
+  { name: 'no query at all', method: 'GET', status: 400, pattern: /sqlQuery/ },
   {
     name: 'a callback that is more than a name',
     method: 'GET',
     query: { sqlQuery: 'SELECT 1 AS a', callback: 'alert(1);a' },
     status: 400,
-    says: /callback/,
+    pattern: /callback/,
   },
   {
     name: 'a callback and a text that ends a script',
     method: 'GET',
     query: { sqlQuery: `SELECT '</script>\u2028' AS a`, callback: 'f' },
     status: 200,
-    says: /^[^]*f\(\[\{"a":"[^]*"\}\]\)/,
+    pattern: /^[^]*f\(\[\{"a":"[^]*"\}\]\)/,
   },
   {
-    name: 'a format that nobody knows',
+    name: 'an unknown format',
     method: 'GET',
     query: { sqlQuery: 'SELECT 1 AS a', format: 'exe' },
     status: 400,
-    says: /format/,
+    pattern: /format/,
   },
   {
-    name: 'a parameter that nobody knows',
+    name: 'an unknown parameter',
     method: 'GET',
     query: { sqlQuery: 'SELECT 1 AS a', workspace: 'OTHER' },
     status: 400,
-    says: /workspace/,
+    pattern: /workspace/,
   },
 ];
 
-describe('bodies and queries of every kind are a text, or refused with a sentence', () => {
-  for (const { name, method = 'POST', query = {}, body, type, status, says } of BODIES) {
+describe('bodies and queries of every kind are read as a text, or refused with a sentence', () => {
+  for (const { name, method = 'POST', query = {}, body, type, status, pattern } of BODIES) {
     test(name, async () => {
       const { base, publishable, folder } = world.server;
       const all = new URLSearchParams({ token: publishable, ...query });
@@ -148,13 +153,13 @@ describe('bodies and queries of every kind are a text, or refused with a sentenc
       const answer = await fetch(`${base}/v1/sql-query/WS?${all}`, init);
       const text = await answer.text();
       assert.equal(answer.status, status, text);
-      assert.match(text, says);
+      assert.match(text, pattern);
       assert.ok(!text.includes(folder), text);
     });
   }
 });
 
-/** A value of each type that a query can end in. */
+/** A value of each type that a query can return. */
 const VALUES = [
   'true',
   '1',
@@ -206,20 +211,20 @@ const VALUES = [
 ] as const;
 const FORMATS = ['json', 'jsonl', 'csv', 'psv', 'arrow', 'parquet'] as const;
 
-test('a value of any type goes out in every format, or is refused', async () => {
+test('a value of any type is returned in every format, or refused', async () => {
   const faults: string[] = [];
   for (const value of VALUES) {
     const sql = `SELECT ${value} AS a`;
     for (const format of FORMATS) {
-      const asked = { asker: 'owner', parameters: undefined, sql, workspace: 'WS' } as const;
-      const answer = await ask(world, asked, 'text', { format });
+      const request = { asker: 'owner', parameters: undefined, sql, workspace: 'WS' } as const;
+      const answer = await ask(world, request, 'text', { format });
       const { body, status } = answer;
       const leak =
-        format === 'arrow' || format === 'parquet' ? undefined : leakOf(world, asked, answer);
+        format === 'arrow' || format === 'parquet' ? undefined : leakOf(world, request, answer);
       if (status !== 200 && status !== 400) faults.push(`${format} of ${sql}: ${status} ${body}`);
       else if (leak !== undefined) faults.push(`${format} of ${sql}: ${leak}`);
       else if (status === 200 && format.startsWith('json') && !isJson(body)) {
-        faults.push(`${format} of ${sql} is no JSON: ${body.slice(0, 200)}`);
+        faults.push(`${format} of ${sql} is not JSON: ${body.slice(0, 200)}`);
       }
     }
   }
@@ -237,7 +242,7 @@ function isJson(body: string): boolean {
 
 const FREE = [{ schema: 'true' }, { explain: 'true' }, { estimate: 'true' }] as const;
 
-test('what is free tells nothing of what the caller may not read', async () => {
+test('free answers reveal nothing that the caller may not read', async () => {
   const faults: string[] = [];
   const attacks = allAttacks().filter(({ expected }) =>
     expected.every(({ kind }) => kind === 'missing' || kind === 'forbidden'),
@@ -246,16 +251,16 @@ test('what is free tells nothing of what the caller may not read', async () => {
   for (const query of FREE) {
     for (const attack of attacks) {
       const answer = await ask(world, attack, 'json', query);
-      const told = `${attack.name} with ${JSON.stringify(query)}: ${answer.status}`;
+      const label = `${attack.name} with ${JSON.stringify(query)}: ${answer.status}`;
       const leak = leakOf(world, attack, answer);
-      if (leak !== undefined) faults.push(`${told}: ${leak}`);
-      else if (![400, 401].includes(answer.status)) faults.push(`${told} ${answer.body}`);
+      if (leak !== undefined) faults.push(`${label}: ${leak}`);
+      else if (![400, 401].includes(answer.status)) faults.push(`${label} ${answer.body}`);
     }
   }
   assert.ok(faults.length === 0, `\n${faults.length} faults\n${faults.join('\n')}`);
 });
 
-test('what the other account asked before is not answered', async () => {
+test('cached answers of the other account are not returned', async () => {
   const faults: string[] = [];
   const { server, stranger } = world;
   const attacks = allAttacks().filter(({ expected }) =>

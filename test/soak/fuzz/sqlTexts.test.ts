@@ -5,7 +5,7 @@ import { fuzzTexts } from './sql/fuzzTexts.ts';
 /** Full count: 100,000 texts, by `npm run soak fuzz-sql`. */
 const TEXTS = 150;
 
-test('hostile SQL is answered, refused or ended, and tells nothing', async ({
+test('hostile SQL is answered, refused or ended, and reveals nothing', async ({
   annotate,
   seeds,
 }) => {

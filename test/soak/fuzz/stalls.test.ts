@@ -7,7 +7,7 @@ import { stallsLaw } from './stalls.ts';
 
 const TEXTS = 150;
 
-test('long texts at every place: the loop never stands still for longer than its budget', async (context) => {
+test('long texts at every place: the loop is never blocked for longer than its budget', async (context) => {
   for (const seed of seedsOf(context)) {
     const log = (line: string): void => note(context, line);
     const { runs, failures } = await stallsLaw({ count: TEXTS, seed, log });

@@ -1,5 +1,5 @@
-// Long texts at every parameter, path, header and member of a body, and in files: whatever is asked,
-// nobody else waits longer than the budget of the event loop, and the answer is a sentence below 500.
+// Long texts at every parameter, path, header and member of a body, and in files: no request blocks the
+// event loop for longer than its budget, and each answer is a sentence with a status below 500.
 import { readFileSync } from 'node:fs';
 import { type Seeded, seeded } from '../crash/rounds/seeded.ts';
 import { inlined } from '../../project/documents/interface.ts';
@@ -9,16 +9,16 @@ import { startWatched, type Watched } from './http/loopWatch.ts';
 import type { FuzzOrder, FuzzReport } from './http/requests.ts';
 import { type RawRequest, send } from './http/wire.ts';
 
-/** Longest standstill of the loop. */
+/** Longest allowed block of the loop. */
 const BUDGET_MS = 50;
-/** A busy machine stands still by itself: a request has stalled the loop when it does so each time. */
+/** A busy machine may stall on its own: a request has blocked the loop only if it does so each time. */
 const TIMES = 8;
-/** Of a request line, encoded; a server refuses headers of more than 64 KiB. */
+/** Maximum length of a request line, encoded; a server refuses headers of more than 64 KiB. */
 const LINE_CHARACTERS = 60_000;
 const SEGMENT_CHARACTERS = 40_000;
 const BODY_CHARACTERS = 500_000;
 const FILE_CHARACTERS = 1_500_000;
-/** From so large a body on. */
+/** A refusal of a larger body may be lost with its connection. */
 const LOST_BYTES = 200_000;
 const TOLD_MAX = 10;
 
@@ -68,14 +68,14 @@ export async function stallsLaw({ count, seed, log }: FuzzOrder): Promise<FuzzRe
     if (fault !== undefined)
       failures.push(`seed ${seed}, text ${runs}: ${fault}\n${briefly(request)}`);
   }
-  log(`seed ${seed}: ${runs} long texts, the loop stood still for ${worst} ms at most`);
+  log(`seed ${seed}: ${runs} long texts, the loop was blocked for ${worst} ms at most`);
   return { runs, failures };
 }
 
 const isFile = (path: string): boolean =>
   path.endsWith('/data/{workspace}/{id}') || path.startsWith('/generate-schema');
 
-/** More often one whose texts go through scanners of their own. */
+/** Picks a row; routes whose texts have their own scanners more often. */
 function rowOf(rows: readonly [Row, ...Row[]], random: Seeded): Row {
   if (random.chance(0.5)) return random.pick(rows);
   const [first = rows[0], ...rest] = rows.filter(
@@ -85,7 +85,7 @@ function rowOf(rows: readonly [Row, ...Row[]], random: Seeded): Row {
   return random.pick([first, ...rest]);
 }
 
-/** What stalled the loop once. */
+/** Requests that once blocked the loop. */
 function namedRequests({ secret }: Watched): readonly RawRequest[] {
   const headers = { authorization: `Bearer ${secret}` };
   const post = (path: string, body: string): RawRequest => ({
@@ -123,7 +123,7 @@ async function fill({ base, secret, stoodStillMs }: Watched): Promise<void> {
   await stoodStillMs();
 }
 
-/** The least of some times: what the request itself does to the loop. */
+/** Repeats the request and takes the shortest block: the part that the request itself causes. */
 async function judged(
   server: Watched,
   request: RawRequest,
@@ -135,13 +135,13 @@ async function judged(
       body: String(error),
     }));
     least = Math.min(least, await server.stoodStillMs());
-    // A refusal that comes while a large body is on its way may be lost with its connection.
+    // A refusal that arrives while a large body is being sent may be lost with its connection.
     const isLost = answer.status === 0 && (request.body?.length ?? 0) > LOST_BYTES;
-    const told = request.method === 'HEAD' || isLost ? { ...answer, body: '-' } : answer;
-    const fault = isLost ? undefined : faultOf(told, server.folder);
+    const response = request.method === 'HEAD' || isLost ? { ...answer, body: '-' } : answer;
+    const fault = isLost ? undefined : faultOf(response, server.folder);
     if (fault !== undefined) return { fault, ms: least };
   }
-  const late = least > BUDGET_MS ? `the loop stood still for ${least} ms each time` : undefined;
+  const late = least > BUDGET_MS ? `the loop was blocked for ${least} ms each time` : undefined;
   return { fault: late, ms: least };
 }
 
@@ -184,7 +184,7 @@ function requestOf(row: Row, server: Watched, random: Seeded): RawRequest {
   return { method, headers, target: `${target}?wait=true`, body: fileOrJson(row, random) };
 }
 
-/** As it stands on the wire: encoded it is up to nine times as long. */
+/** A long text, encoded and cut to `characters`: encoding makes a text up to nine times as long. */
 function encodedText(random: Seeded, characters: number): string {
   const text = encodeURIComponent(longText(random, characters));
   const cut = text.slice(0, characters);
@@ -194,9 +194,9 @@ function encodedText(random: Seeded, characters: number): string {
 function pathOf({ path }: Row, random: Seeded, long: string | undefined): string {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
   const at = long === undefined || names.length === 0 ? '' : random.pick([names[0], ...names]);
-  const known: Readonly<Record<string, string>> = { workspace: 'FUZZ', id: 'PRICES', key: 'A' };
+  const pathNames: Readonly<Record<string, string>> = { workspace: 'FUZZ', id: 'PRICES', key: 'A' };
   return path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
-    name === at ? (long ?? '') : (known[name] ?? 'ingest'),
+    name === at ? (long ?? '') : (pathNames[name] ?? 'ingest'),
   );
 }
 

@@ -1,6 +1,6 @@
-// Alerts to receivers that answer, fail, are slow, hang, cut the line, redirect, are gone or nowhere: each
-// arrives at least once, whole and signed, or is a dead letter with its reason; whatever one receiver does,
-// the others get theirs.
+// Alerts to receivers that answer, fail, are slow, hang, disconnect, redirect, are gone or do not exist: each
+// arrives at least once, complete and signed, or is a dead letter with its reason; no receiver affects the
+// deliveries to others.
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -17,7 +17,7 @@ const HOUR_MS = 3_600_000;
 const DEADLINE_MS = 150;
 const SECRET = 'whsec_c2VjcmV0IG9mIGEgcmVjZWl2ZXI=';
 
-/** What a receiver does with a call. */
+/** Handles a call as a kind of receiver. */
 type Act = (random: Random, response: ServerResponse, request: IncomingMessage) => void;
 
 const end = (response: ServerResponse, status: number): void =>
@@ -49,7 +49,7 @@ const RECEIVERS: Readonly<Record<string, Act>> = {
 
 interface Receiver {
   readonly url: string;
-  /** Bodies that it took whole, by the id of the alert. */
+  /** Completely received bodies, by the id of the alert. */
   readonly heard: Map<string, string>;
   close(): Promise<void>;
 }
@@ -78,7 +78,7 @@ async function opened(act: Act, random: Random): Promise<Receiver> {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/told`, heard, close };
 }
 
-/** @returns how many arrived, and how many are dead letters */
+/** Delivers `count` alerts. @returns how many arrived, and how many are dead letters */
 export async function alertsLaw(count: number, seed: number): Promise<string> {
   const random = seeded(seed);
   const clock = { nowMs: Date.parse('2024-02-29T17:00:00Z') };
@@ -98,7 +98,7 @@ export async function alertsLaw(count: number, seed: number): Promise<string> {
   const rules = new Map(
     [...receivers].map(([name, { url }]) => [name, ruleOf(name, url, server)] as const),
   );
-  const gone: string[] = [];
+  const goneIds: string[] = [];
   const deliveries = new AlertDeliveries({
     clock: () => clock.nowMs,
     database: server.tapedeck.services.database,
@@ -116,7 +116,7 @@ export async function alertsLaw(count: number, seed: number): Promise<string> {
     sendMail: undefined,
     saveRecord: () => Promise.reject(new Error('no rule of this tape has a dataset')),
     ruleOf: (id) => rules.get(id),
-    onGone: async ({ id }) => void gone.push(id),
+    onGone: async ({ id }) => void goneIds.push(id),
     onFault: (reason) => assert.fail(`seed ${seed}: ${String(reason)}`),
   });
   closing.defer(() => deliveries.stop());
@@ -131,9 +131,9 @@ export async function alertsLaw(count: number, seed: number): Promise<string> {
     if (next === Infinity) break;
     clock.nowMs = Math.max(clock.nowMs + random.between(1, HOUR_MS / 60), next);
   }
-  const told = await checked(server, receivers, `seed ${seed}`);
-  assert.deepEqual([...new Set(gone)], ['gone'], `seed ${seed}: told of those that are gone`);
-  return `seed ${seed}: ${told}`;
+  const summary = await checked(server, receivers, `seed ${seed}`);
+  assert.deepEqual([...new Set(goneIds)], ['gone'], `seed ${seed}: receivers reported as gone`);
+  return `seed ${seed}: ${summary}`;
 }
 
 async function checked(
@@ -144,16 +144,16 @@ async function checked(
   const alerts = await server.tapedeck.services.database.selectFrom('alert').selectAll().execute();
   let [arrived, dead] = [0, 0];
   for (const { alert_id, attempts, outcome, rule_id, state } of alerts) {
-    const told = `${where}: ${alert_id} to ${rule_id} is ${state} (${outcome}, ${attempts} calls)`;
+    const label = `${where}: ${alert_id} to ${rule_id} is ${state} (${outcome}, ${attempts} calls)`;
     const heard = receivers.get(rule_id)?.heard.has(alert_id) === true;
-    assert.ok(state === 'delivered' || state === 'dead', told);
-    if (state === 'delivered') assert.ok(heard, `${told}, and was not heard`);
-    if (['good', 'moving'].includes(rule_id)) assert.equal(state, 'delivered', told);
+    assert.ok(state === 'delivered' || state === 'dead', label);
+    if (state === 'delivered') assert.ok(heard, `${label}, and was not received`);
+    if (['good', 'moving'].includes(rule_id)) assert.equal(state, 'delivered', label);
     if (['refusing', 'moved', 'gone', 'hanging', 'nowhere'].includes(rule_id)) {
-      assert.equal(state, 'dead', told);
-      assert.ok(outcome !== '', told);
+      assert.equal(state, 'dead', label);
+      assert.ok(outcome !== '', label);
     }
-    if (rule_id === 'hanging' || rule_id === 'nowhere') assert.equal(attempts, 8, told);
+    if (rule_id === 'hanging' || rule_id === 'nowhere') assert.equal(attempts, 8, label);
     if (state === 'delivered') arrived += 1;
     else dead += 1;
   }

@@ -1,5 +1,5 @@
-// A rule that ran through a day, and the same rule tried on that day afterwards: the same firings at the same
-// times with the same values. Minutes come one by one under an injected clock, from a real server's doors.
+// Compares a rule that ran during a day with its backtest on that day: the same firings at the same times
+// with the same values. Minutes are pushed one by one to a real server with an injected clock.
 import assert from 'node:assert/strict';
 import { openRuleServer, type RuleServer } from '../../api/rules/ruleServer.ts';
 import { send } from '../../base/client.ts';
@@ -21,7 +21,7 @@ interface Firing {
   readonly data: object;
 }
 
-/** @returns rules that were compared, and their firings */
+/** Compares `count` rules. @returns the numbers of rules and firings */
 export async function backtestLaw(count: number, seed: number): Promise<string> {
   const random = seeded(seed);
   let [rules, firings] = [0, 0];
@@ -34,24 +34,24 @@ export async function backtestLaw(count: number, seed: number): Promise<string> 
 
 async function oneDay(random: Random, where: string): Promise<number> {
   await using server = await openRuleServer();
-  const asked = Array.from({ length: RULES }, (_, at) => ruleOf(random, `rule ${at}`));
+  const ruleBodies = Array.from({ length: RULES }, (_, at) => ruleOf(random, `rule ${at}`));
   const rules: { readonly id: string; readonly body: object }[] = [];
   let prices = [11, 2];
   for (let minute = 0; minute < MINUTES; minute += 1) {
     server.clock.nowMs = OPENS_MS + (minute + 1) * 60_000;
     prices = prices.map((price) => Math.round(price * (97 + random.between(0, 6))) / 100);
     await pushMinute(server, minute, prices);
-    // A rule fires first for what is so when it is made: here that is the first minute.
+    // A rule first fires for the values at its creation: here those of the first minute.
     if (minute === 0) {
-      for (const body of asked) rules.push({ id: await server.create(body), body });
+      for (const body of ruleBodies) rules.push({ id: await server.create(body), body });
     }
     await server.settled();
   }
   let firings = 0;
   for (const { body, id } of rules) {
     const live = await firedLive(server, id);
-    const told = await firedInPast(server, body);
-    assert.deepEqual(told, live, `${where}: ${JSON.stringify(body)}`);
+    const backtestFirings = await firedInPast(server, body);
+    assert.deepEqual(backtestFirings, live, `${where}: ${JSON.stringify(body)}`);
     for (const { data, timestamp } of live.slice(0, 2)) {
       const why = (await server.get(`/rules/why/${id}?at=${timestamp}`)) as {
         readonly passes: boolean;

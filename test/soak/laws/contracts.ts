@@ -1,6 +1,6 @@
-// Random records into datasets of random contracts and expectations: every record that is read is
-// ingested, rejected, kept aside or a duplicate; what is read afterwards fits the schema and what is
-// expected; a dry run says all of it before; old versions answer as they did.
+// Random records into datasets with random contracts and expectations: every received record is ingested,
+// rejected, quarantined or a duplicate; the stored records fit the schema and the expectations; a dry run
+// reports all of it before; old versions return the same records as before.
 import assert from 'node:assert/strict';
 import { type Seeded, seeded } from '../crash/rounds/seeded.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
@@ -18,17 +18,17 @@ const SCHEMA = {
 /** Loads of one case. */
 const LOADS = 3;
 
-type Told = Readonly<Record<string, unknown>>;
+type JsonObject = Readonly<Record<string, unknown>>;
 type Properties = Readonly<Record<string, { readonly type: string; readonly format?: string }>>;
 
-/** Plays `count` cases of some loads each; how many records were read. */
+/** Plays `count` cases of some loads each; returns how many records were read. */
 export async function contractsLaw(count: number, seed: number): Promise<number> {
   await using server = await startServer();
   const random = seeded(seed);
   let records = 0;
   for (let at = 0; at < count; at += 1) {
-    const told = `case ${at} of seed ${seed}`;
-    records += await playCase(server, `D${at}`, random.fork(), told);
+    const label = `case ${at} of seed ${seed}`;
+    records += await playCase(server, `D${at}`, random.fork(), label);
   }
   return records;
 }
@@ -37,7 +37,7 @@ async function playCase(
   server: TestServer,
   id: string,
   random: Seeded,
-  told: string,
+  label: string,
 ): Promise<number> {
   const schemaContract = { columns: random.pick(FATES), types: random.pick(FATES) };
   const expectations = expectationsOf(random);
@@ -51,11 +51,11 @@ async function playCase(
     const body = random.chance(0.5) ? csvOf(rows) : JSON.stringify(rows);
     const duplicates = random.pick(['ignore', 'replace']);
     const query = `?duplicateKeyHandling=${duplicates}`;
-    const where = `${told}, load ${nth} (${JSON.stringify(members)}):\n${body}`;
+    const where = `${label}, load ${nth} (${JSON.stringify(members)}):\n${body}`;
     await playLoad(server, id, { body, query, read: rows.length, duplicates }, where);
     records += rows.length;
   }
-  await checkRecords(server, id, expectations, told);
+  await checkRecords(server, id, expectations, label);
   return records;
 }
 
@@ -75,38 +75,40 @@ async function playLoad(
   const path = `/data/WS/${id}`;
   const before = await allOf(server, id);
   const { snapshot } = server.tapedeck.services.lake;
-  const dry = (await ask(server, 'POST', `${path}${query}&dryRun=true`, body)) as Told;
-  assert.deepEqual(await allOf(server, id), before, `a dry run changes nothing: ${where}`);
-  const made = (await ask(server, 'POST', `${path}${query}`, body)) as { readonly jobId: string };
+  const dry = (await ask(server, 'POST', `${path}${query}&dryRun=true`, body)) as JsonObject;
+  assert.deepEqual(await allOf(server, id), before, `changed by a dry run: ${where}`);
+  const response = (await ask(server, 'POST', `${path}${query}`, body)) as {
+    readonly jobId: string;
+  };
   const { runner } = server.tapedeck.services;
-  const job = await runner.ended(made.jobId);
+  const job = await runner.ended(response.jobId);
   const reason = dry['error'] ?? null;
   assert.deepEqual(
     [job.status, job.error],
     [reason === null ? 'INGESTED' : 'ERROR', reason],
     where,
   );
-  assert.deepEqual(await allOf(server, id, snapshot), before, `the old version stays: ${where}`);
-  // No engine's own words: nobody meant them.
+  assert.deepEqual(await allOf(server, id, snapshot), before, `the old version changed: ${where}`);
+  // The reason contains no messages of the engine.
   assert.doesNotMatch(String(reason), /Error|CAST|convert/, where);
   if (reason !== null) {
-    assert.deepEqual(await allOf(server, id), before, `nothing is ingested: ${where}`);
+    assert.deepEqual(await allOf(server, id), before, `ingested by a failed load: ${where}`);
     return;
   }
   const { records_duplicate, records_ingested, records_invalid, records_quarantined } = job;
   assert.deepEqual(
     [records_ingested, records_invalid, records_quarantined, records_duplicate],
     ['Ingested', 'Invalid', 'Quarantined', 'Duplicate'].map((name) => dry[`records${name}`]),
-    `the dry run told it: ${where}`,
+    `the dry run reported other counts: ${where}`,
   );
   const met = records_ingested + records_invalid + records_quarantined;
-  // A record that replaces a stored one is ingested, and told as a duplicate as well.
+  // A record that replaces a stored one is ingested, and counted as a duplicate as well.
   if (duplicates === 'ignore') assert.equal(met + records_duplicate, read, where);
   else assert.ok(met <= read && met + records_duplicate >= read, where);
-  const [schema, sample] = [dry['schema'], dry['sample'] as readonly Told[]];
+  const [schema, sample] = [dry['schema'], dry['sample'] as readonly JsonObject[]];
   assert.deepEqual(schemaOf(server, id), schema, where);
   const rows = new Set(
-    ((await allOf(server, id)) as readonly Told[]).map((one) => JSON.stringify(one)),
+    ((await allOf(server, id)) as readonly JsonObject[]).map((one) => JSON.stringify(one)),
   );
   for (const row of sample)
     assert.ok(rows.has(JSON.stringify(row)), `${JSON.stringify(row)}: ${where}`);
@@ -118,22 +120,22 @@ const schemaOf = ({ tapedeck }: TestServer, id: string): unknown =>
 async function checkRecords(
   server: TestServer,
   id: string,
-  expectations: readonly Told[],
-  told: string,
+  expectations: readonly JsonObject[],
+  label: string,
 ): Promise<void> {
   const { properties } = schemaOf(server, id) as { readonly properties: Properties };
-  for (const record of (await allOf(server, id)) as readonly Told[]) {
-    assert.deepEqual(Object.keys(record), Object.keys(properties), told);
+  for (const record of (await allOf(server, id)) as readonly JsonObject[]) {
+    assert.deepEqual(Object.keys(record), Object.keys(properties), label);
     for (const [name, property] of Object.entries(properties)) {
       const value = record[name];
       assert.ok(
         value === null || fits(value, property),
-        `${told}: ${name} ${JSON.stringify(value)}`,
+        `${label}: ${name} ${JSON.stringify(value)}`,
       );
     }
     for (const one of expectations) {
       if (one['action'] !== 'warn')
-        assert.ok(keeps(record, one), `${told}: ${JSON.stringify(record)}`);
+        assert.ok(keeps(record, one), `${label}: ${JSON.stringify(record)}`);
     }
   }
 }
@@ -144,8 +146,8 @@ function fits(value: unknown, { type, format }: Properties[string] & object): bo
   return typeof value === type;
 }
 
-/** By plain comparisons. */
-function keeps(record: Told, one: Told): boolean {
+/** Checks a record against an expectation by plain comparisons. */
+function keeps(record: JsonObject, one: JsonObject): boolean {
   if ('notNull' in one) return record[String(one['notNull'])] !== null;
   const { low, high, volume } = record;
   if ('compare' in one)
@@ -153,7 +155,7 @@ function keeps(record: Told, one: Told): boolean {
   return typeof volume !== 'number' || volume >= 0;
 }
 
-function expectationsOf(random: Seeded): readonly Told[] {
+function expectationsOf(random: Seeded): readonly JsonObject[] {
   const some = [
     { compare: ['low', '<=', 'high'] },
     { range: { property: 'volume', min: 0 } },
@@ -164,8 +166,8 @@ function expectationsOf(random: Seeded): readonly Told[] {
     .map((rule) => ({ ...rule, action: random.chance(0.6) ? 'quarantine' : random.pick(ACTIONS) }));
 }
 
-/** Mostly good values, some that fit only a wider type, some of columns that are new. */
-function recordOf(random: Seeded): Told {
+/** Mostly valid values, some that fit only a wider type, some of new columns. */
+function recordOf(random: Seeded): JsonObject {
   const number = (): unknown => random.between(-2, 8) / random.pick([1, 1, 2]);
   return {
     symbol: random.chance(0.05) ? '' : random.pick(['A', 'B', 'C', 'D']),
@@ -178,7 +180,7 @@ function recordOf(random: Seeded): Told {
   };
 }
 
-function csvOf(rows: readonly Told[]): string {
+function csvOf(rows: readonly JsonObject[]): string {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const lines = rows.map((row) => names.map((name) => String(row[name] ?? '')).join(','));
   return `${[names.join(','), ...lines].join('\n')}\n`;

@@ -1,5 +1,5 @@
-// Addresses that download a file once, under races: each is asked for by several clients at once, with
-// and without ranges, by HEAD, late, and again. One has the bytes, once; the count is what was served.
+// One-time download addresses under races: each is requested by several clients concurrently, with and
+// without ranges, by HEAD, late, and again. Each byte is served at most once; the download count is exact.
 import assert from 'node:assert/strict';
 import { LINK_LIFE_MS } from '../../../store/publications/downloadLinks.ts';
 import { seeded } from '../crash/rounds/seeded.ts';
@@ -8,10 +8,10 @@ import { startServer } from '../../base/server.ts';
 
 const BODY = 'symbol,date,close\nAAPL,20240228,181.42\n';
 const AT_ONCE_MAX = 12;
-/** Ways to ask; a first one of each may be served, once. */
+/** Range headers of requests. */
 const RANGES = [undefined, undefined, 'bytes=0-', 'bytes=5-20', 'bytes=-9', 'bytes=nonsense'];
 
-/** Plays `count` races; bytes that were served. */
+/** Plays `count` races; returns a summary. */
 export async function downloadsLaw(count: number, seed: number): Promise<string> {
   const random = seeded(seed);
   let nowMs = Date.parse('2024-02-29T17:00:00Z');
@@ -21,8 +21,8 @@ export async function downloadsLaw(count: number, seed: number): Promise<string>
   assert.equal((await fetch(place, { method: 'POST', body: BODY })).status, 200);
   let [served, late] = [0, 0];
   for (let race = 0; race < count; race += 1) {
-    const asked = `${server.base}/v1/files/download/RACED?token=${server.secret}`;
-    const redirect = await fetch(asked, { redirect: 'manual' });
+    const linkUrl = `${server.base}/v1/files/download/RACED?token=${server.secret}`;
+    const redirect = await fetch(linkUrl, { redirect: 'manual' });
     const url = server.base + (redirect.headers.get('location') ?? '');
     const isLate = random.chance(0.1);
     if (isLate) nowMs += LINK_LIFE_MS;
@@ -48,12 +48,12 @@ export async function downloadsLaw(count: number, seed: number): Promise<string>
     const racers = Array.from({ length: random.between(2, AT_ONCE_MAX) }, ask);
     const wins = (await Promise.all(racers)).filter(Boolean).length;
     const again = [await ask(), await ask()].filter(Boolean).length;
-    const told = `seed ${seed}, race ${race}: ${wins} and ${again} were served`;
+    const label = `seed ${seed}, race ${race}: ${wins} and ${again} were served`;
     assert.ok(
       got.every((times) => times <= 1),
-      `${told}, bytes twice`,
+      `${label}, bytes twice`,
     );
-    if (isLate) assert.equal(wins + again, 0, told);
+    if (isLate) assert.equal(wins + again, 0, label);
     if (wins + again > 0) served += 1;
     else if (isLate) late += 1;
   }

@@ -35,14 +35,14 @@ test('64 callers at a limit: as many calls pass as it covers, not one more', asy
 /** Full count: 1,000 races, by `npm run soak downloads`. */
 const RACES = 10;
 
-test('an address downloads a file once, whoever races for it', async (t) => {
+test('an address downloads a file once, however many clients race for it', async (t) => {
   for (const seed of seedsOf(t)) note(t, await downloadsLaw(RACES, seed));
 });
 
 /** Full count: 1,000 histories, by `npm run soak histories`. */
 const STEPS = 12;
 
-test('any history answers as plain maps do', async (t) => {
+test('any history gives the same answers as plain maps', async (t) => {
   for (const seed of seedsOf(t)) note(t, `${await historyLaw(STEPS, seed)} records`);
 });
 
@@ -56,83 +56,83 @@ test('each line of a polluted CSV is a record, a reject or in a note', async (t)
 /** Full count: 5,000 tables, by `npm run soak tables`. */
 const TABLES = 10;
 
-test('a table that is loaded without a word comes out of every door whole', async (t) => {
+test('a table that is loaded without options is returned completely by every endpoint', async (t) => {
   for (const seed of seedsOf(t)) note(t, JSON.stringify(await tablesLaw(TABLES, seed)));
 });
 
 /** Full count: 10,000 sequences, by `npm run soak second-files`. */
 const SEQUENCES = 6;
 
-test('files, pushes and pulls that follow each other store what was received', async (t) => {
+test('any sequence of files, pushes and pulls stores the received records', async (t) => {
   for (const seed of seedsOf(t)) note(t, `${await secondFileLaw(SEQUENCES, seed)} steps`);
 });
 
 /** Full count: 400 histories of 40 steps, by `npm run soak moments`. */
 const MOMENT_STEPS = 8;
 
-test('what a reader saw is answered again, byte for byte, on every door', async (t) => {
+test('an answer is repeatable byte for byte on every endpoint', async (t) => {
   for (const seed of seedsOf(t)) note(t, `${await momentsLaw(MOMENT_STEPS, seed)} answers`);
 });
 
 /** Full count: 400 rounds, by `npm run soak cursors`. */
 const CURSOR_ROUNDS = 1;
 
-test('a named query tells what 4 writers pushed exactly once', async (t) => {
+test('a named query returns the pushes of 4 writers exactly once', async (t) => {
   for (const seed of seedsOf(t)) note(t, `${await cursorsLaw(CURSOR_ROUNDS, seed)} records`);
 });
 
 /** Full count: 10,000 steps, by `npm run soak memory`. */
 const INTERLEAVINGS = 40;
 
-test('memory answers as the files do, byte for byte, and never less than was acknowledged', async (t) => {
+test('memory gives the same answers as the files, byte for byte, with all acknowledged records', async (t) => {
   for (const seed of seedsOf(t)) note(t, await memoryLaw(INTERLEAVINGS, seed));
 });
 
 /** Full count: 2,000 requests, by `npm run soak formats`. */
 const ANSWERS = 15;
 
-test('one answer in every format says the same', async (t) => {
+test('one answer has the same content in every format', async (t) => {
   for (const seed of seedsOf(t)) {
-    const { failures, ...told } = await formatsLaw(ANSWERS, seed);
-    note(t, JSON.stringify(told));
+    const { failures, ...figures } = await formatsLaw(ANSWERS, seed);
+    note(t, JSON.stringify(figures));
     assert.ok(failures.length === 0, failures.slice(0, 3).join('\n'));
-    assert.ok(told.rows > ANSWERS, JSON.stringify(told));
+    assert.ok(figures.rows > ANSWERS, JSON.stringify(figures));
   }
 });
 
 /** Full count: 2,000 cases of 3 loads, by `npm run soak contracts`. */
 const CONTRACTS = 2;
 
-test('whatever the contract, every record is accounted for, and what is read fits', async (t) => {
+test('with any contract, every record is accounted for, and stored records fit', async (t) => {
   for (const seed of seedsOf(t)) note(t, `${await contractsLaw(CONTRACTS, seed)} records`);
 });
 
 /** Full count: 1,000 flips, by `npm run soak rot`. */
 const FLIPS = 25;
 
-test('a bit that flips in a file is never answered for a value', async (t) => {
+test('a flipped bit in a file is never returned as a value', async (t) => {
   const sums = { damaged: 0, right: 0 };
   for (const seed of seedsOf(t)) {
-    const { failures, ...told } = await rotLaw(FLIPS, seed);
-    note(t, JSON.stringify(told));
+    const { failures, ...figures } = await rotLaw(FLIPS, seed);
+    note(t, JSON.stringify(figures));
     assert.ok(failures.length === 0, failures.slice(0, 3).join('\n'));
-    sums.damaged += told.damaged;
-    sums.right += told.right;
+    sums.damaged += figures.damaged;
+    sums.right += figures.right;
   }
-  // One seed of 30 flips no bit that its doors read.
+  // One seed in 30 flips no bit that its requests read.
   assert.ok(sums.damaged > 0 && sums.right > 0, JSON.stringify(sums));
 });
 
 /** Full count: 10,000 rules, by `npm run soak rules`. */
 const RULES = 100;
 
-test('rules fire as naive ones do: when, for which symbol, in which order', (t) => {
+test('rules fire like a naive engine: time, symbol and order', (t) => {
   for (const seed of seedsOf(t)) note(t, rulesLaw(RULES, seed));
 });
 
 /** Full count: 600 rules, by `npm run soak backtest`. */
 const TRIED = 6;
 
-test('a rule tried on a day fires as it did on that day', async (t) => {
+test('a backtest of a rule fires as the rule did on that day', async (t) => {
   for (const seed of seedsOf(t)) note(t, await backtestLaw(TRIED, seed));
 });

@@ -1,5 +1,5 @@
-// Quota, budget, circuit breaker, token and premium limits under 64 concurrent callers: as many
-// calls pass as the limit covers, not one more, at a message below it, on it and above it.
+// Quota, budget, circuit breaker, token and premium limits under 64 concurrent callers: exactly as many
+// calls pass as the limit covers, with limits one message below, at and above a round number.
 import assert from 'node:assert/strict';
 import type { AccountSettings } from '../../../store/accounts/accountRows.ts';
 import { seeded } from '../crash/rounds/seeded.ts';
@@ -7,14 +7,14 @@ import { startServer, type TestServer } from '../../base/server.ts';
 
 const AT_ONCE = 64;
 const WEIGHTS = [1, 7, 1_000, 100_000] as const;
-/** Of the launch tier. */
+/** Messages of the launch tier. */
 const QUOTA = 5_000_000;
 
-/** A rule of how much may be spent, and how its end is told. */
+/** A kind of limit, and the status of calls beyond it. */
 interface Rule {
   readonly name: string;
   readonly status: 402 | 403;
-  /** Settings with which `limit` messages are left of `QUOTA + used before`. */
+  /** Settings that leave `limit` messages, including those used before. */
   readonly settings: (limit: number) => Partial<AccountSettings>;
   readonly tokenLimit?: true;
 }
@@ -32,7 +32,7 @@ const RULES: readonly [Rule, ...Rule[]] = [
 interface Case {
   readonly rule: Rule;
   readonly weight: number;
-  /** How many calls the limit covers, and by how many messages it misses a round number. */
+  /** Number of calls that the limit covers, and its offset from that in messages. */
   readonly calls: number;
   readonly off: -1 | 0 | 1;
 }
@@ -56,7 +56,7 @@ export async function limitsLaw(count: number, seed: number): Promise<number> {
 
 async function playCase(server: TestServer, one: Case, at: number): Promise<number> {
   const { rule, weight, calls, off } = one;
-  const told = `case ${at}: ${rule.name}, weight ${weight}, ${calls} calls ${off}`;
+  const label = `case ${at}: ${rule.name}, weight ${weight}, ${calls} calls ${off}`;
   const { accounts, ledger } = server.tapedeck.services;
   const accountId = await accounts.createAccount(`case ${at}`, 'launch');
   await setWeight(server, weight);
@@ -76,21 +76,21 @@ async function playCase(server: TestServer, one: Case, at: number): Promise<numb
   );
   const expected = Math.min(AT_ONCE, Math.floor(limit / weight));
   const good = answers.filter(([status]) => status === 200);
-  assert.equal(good.length, expected, told);
+  assert.equal(good.length, expected, label);
   assert.ok(
     good.every(([, messages]) => messages === weight),
-    told,
+    label,
   );
   const refused = answers.filter(([status]) => status !== 200);
   assert.ok(
     refused.every(([status, messages]) => status === rule.status && messages === 0),
-    told,
+    label,
   );
-  assert.deepEqual(ledger.balance(accountId), { used: base + expected * weight, held: 0 }, told);
+  assert.deepEqual(ledger.balance(accountId), { used: base + expected * weight, held: 0 }, label);
   return good.length;
 }
 
-/** The dataset that every account reads, at a new price. */
+/** Sets the weight of the dataset that every account reads. */
 async function setWeight(server: TestServer, weight: number): Promise<void> {
   const headers = { authorization: `Bearer ${server.secret}` };
   const { lake } = server.tapedeck.services;
@@ -103,7 +103,7 @@ async function setWeight(server: TestServer, weight: number): Promise<void> {
   assert.equal(answer.status, 200, await answer.text());
 }
 
-/** Uses up messages as a call would. */
+/** Spends messages as a call does. */
 async function spend(server: TestServer, accountId: string, messages: number): Promise<void> {
   const { accounts, ledger } = server.tapedeck.services;
   const { text } = await accounts.createToken(accountId, 'secret');

@@ -1,5 +1,5 @@
-// Cache on = cache off, byte for byte, under random interleavings of writes and reads; and whoever
-// asks after a push was acknowledged sees it, whatever happens beside.
+// Cache on = cache off, byte for byte, under random interleavings of writes and reads; a read after an
+// acknowledged push includes it, under any concurrent work.
 import assert from 'node:assert/strict';
 import { compactDataset } from '../../../jobs/upkeep/compaction.ts';
 import { type Seeded, seeded } from '../crash/rounds/seeded.ts';
@@ -19,7 +19,7 @@ interface Dataset {
   readonly index: string;
 }
 
-/** The last two stand the other way round by UTF-16 units than by bytes. */
+/** The last two have opposite orders by UTF-16 units and by bytes. */
 const KEYS: readonly [string, ...string[]] = [
   'AAPL',
   'MSFT',
@@ -31,9 +31,9 @@ const KEYS: readonly [string, ...string[]] = [
 const KINDS: readonly [string, ...string[]] = ['x', 'y', 'Z'];
 const DAYS = 40;
 
-/** Plays `steps` random steps; how many reads memory answered. */
+/** Plays `steps` random steps; returns how many reads memory answered. */
 export async function memoryLaw(steps: number, seed: number): Promise<string> {
-  // Little memory, so that series are let go as well.
+  // Little memory, so that series are evicted as well.
   const settings = { TAPEDECK_CACHE_BYTES: '60000' };
   await using server = await startServer({ settings, seams: { watch: false } });
   const random = seeded(seed);
@@ -55,7 +55,7 @@ export async function memoryLaw(steps: number, seed: number): Promise<string> {
 const dayOf = (random: Seeded): string =>
   new Date(Date.UTC(2024, 0, 1 + random.between(0, DAYS))).toISOString().slice(0, 10);
 
-/** At hours that are of the same day in New York. */
+/** Times at hours that are on the same day in New York. */
 const timeOf = (random: Seeded): string =>
   `${dayOf(random)}T1${random.between(0, 9)}:30:00.${random.pick<string>(['000', '250'])}Z`;
 
@@ -78,11 +78,11 @@ function recordOf(
 
 async function load(server: TestServer, random: Seeded, id: DatasetId): Promise<void> {
   const dataset = DATASETS.find((item) => item.id === id) ?? DATASETS[0];
-  // One key, or two that are neighbours or far apart: what is between them is let go as well.
+  // One key, or two that are neighbours or far apart: keys between them are evicted as well.
   const few = [random.pick(KEYS), random.pick(KEYS)] as const;
   const keys = random.pick<typeof KEYS>([KEYS, [few[0]], [...few]]);
   const records = Array.from({ length: random.between(1, 60) }, () => recordOf(random, id, keys));
-  // Every type is in the first load: a column is not a guess then.
+  // The first load has a value of each type, so that no column type is guessed.
   const days = { symbol: 'AAPL', date: '2024-01-01', close: 0.5, size: 1, note: 'n' };
   const ticks = { symbol: 'AAPL', time: '2024-01-01T10:30:00.000Z', price: 0.5, kind: 'x' };
   const first = { DAYS: [days], TICKS: [ticks], KINDS: [] };
@@ -105,10 +105,10 @@ async function pushAndRead(server: TestServer, random: Seeded): Promise<void> {
   const read = (await (
     await fetch(`${server.base}${path}&token=${server.publishable}`)
   ).json()) as readonly Readonly<Record<string, unknown>>[];
-  const found = read.some((row) =>
+  const isFound = read.some((row) =>
     Object.entries(record).every(([name, value]) => row[name] === value),
   );
-  assert.ok(found, `${path} does not have ${JSON.stringify(record)}: ${JSON.stringify(read)}`);
+  assert.ok(isFound, `${path} does not have ${JSON.stringify(record)}: ${JSON.stringify(read)}`);
 }
 
 async function flush({ tapedeck }: TestServer, id: DatasetId): Promise<void> {
@@ -132,7 +132,7 @@ async function remove(server: TestServer, random: Seeded): Promise<void> {
   assert.ok(answer.status === 200 || answer.status === 400, await answer.text());
 }
 
-/** The same request from memory, three times so that it gets there, and from the files. */
+/** Compares a request to the files with the same request to memory, three times so that it is cached. */
 async function compare(server: TestServer, random: Seeded, step: number): Promise<void> {
   const path = pathOf(random);
   const ask = async (cache: boolean): Promise<readonly [number, string | null, string]> => {

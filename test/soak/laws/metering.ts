@@ -1,15 +1,15 @@
-// The law of the ledger without a crash: headers = ledger = usage = journal, for any interleaving
-// of calls that are charged, free, refused, estimated or capped.
+// The law of the ledger without crashes: headers = ledger = usage = journal, for any interleaving of calls
+// that are charged, free, refused, estimated or capped.
 import assert from 'node:assert/strict';
 import { verifyLedger } from '../../../jobs/upkeep/verifyLedger.ts';
 import { loaded } from '../../base/client.ts';
 import { type Seeded, seeded } from '../crash/rounds/seeded.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
 
-/** Callers at once (DESIGN.md "Rules of price and ledger"). */
+/** Concurrent callers (DESIGN.md "Rules of price and ledger"). */
 const AT_ONCE = 64;
 
-/** Datasets by what an object of them costs whom. */
+/** Datasets by the price of one object. */
 const WEIGHTS = { METERED: 1, SEVEN: 7, FREE: 0, DEAR: 100_000 } as const;
 const READS = 'symbol,date,v\n';
 
@@ -21,7 +21,7 @@ interface Sum {
 interface Party {
   readonly accountId: string;
   readonly tokens: readonly string[];
-  /** Of the headers, by token. */
+  /** Sums of the headers, by token. */
   readonly sums: Map<string, Sum>;
 }
 
@@ -75,11 +75,11 @@ interface Call {
   readonly party: Party;
   readonly token: string;
   readonly path: string;
-  /** Statuses that it may have. */
+  /** Allowed statuses. */
   readonly statuses: readonly number[];
 }
 
-/** A call of the mix; a tenth reads records, the rest is what servers also hear all day. */
+/** A random call; a tenth of them read records, the rest are other typical requests. */
 function callOf(law: Law, random: Seeded): Call {
   const party = random.chance(0.7) ? law.owner : law.customer;
   const token = random.pick([party.tokens[0] ?? '', party.tokens[1] ?? '']);
@@ -116,7 +116,7 @@ async function play({ server }: Law, { party, token, path, statuses }: Call): Pr
   party.sums.set(token, sum);
 }
 
-/** Plays `calls` calls, 64 at a time, and holds headers, ledger, usage and journal together. */
+/** Plays `calls` calls, 64 at a time, and compares headers, ledger, usage and journal. */
 export async function meteringLaw(calls: number, seed: number): Promise<number> {
   await using server = await startServer();
   const law = await prepare(server);
@@ -144,7 +144,7 @@ interface UsageView {
   readonly keyUsage: Readonly<Record<string, number>>;
 }
 
-/** What one account's headers said is what ledger and usage say; messages of both kinds. */
+/** Compares one account's headers with ledger and usage; returns its messages of both kinds. */
 async function compare({ server }: Law, { accountId, tokens, sums }: Party): Promise<number> {
   const [publishable = '', secret = ''] = tokens;
   const url = `${server.base}/v1/account/usage/messages?token=${secret}`;
@@ -160,7 +160,7 @@ async function compare({ server }: Law, { accountId, tokens, sums }: Party): Pro
     Object.values(counts).reduce((sum, count) => sum + count, 0);
   assert.deepEqual([total(usage.dailyUsage), total(usage.keyUsage)], [messages, messages]);
   assert.equal(usage.tokenUsage[publishable] ?? 0, sums.get(publishable)?.messages ?? 0);
-  const shown = `sk_…${secret.slice(-4)}`;
-  assert.equal(usage.tokenUsage[shown] ?? 0, sums.get(secret)?.messages ?? 0);
+  const maskedToken = `sk_…${secret.slice(-4)}`;
+  assert.equal(usage.tokenUsage[maskedToken] ?? 0, sums.get(secret)?.messages ?? 0);
   return messages + premium;
 }

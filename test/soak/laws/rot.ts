@@ -1,5 +1,5 @@
-// Bits flip in files of the lake, one at a time: whatever is asked then is answered as before, or with 500
-// and a sentence about damage. Where not even the file's date tells of it, a check of all files does.
+// Flips bits in files of the lake, one at a time: every request is answered as before, or with 500 and a
+// sentence about damage. If even the file's date is unchanged, a check of all files finds the damage.
 import { readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { get, loaded, read, send } from '../../base/client.ts';
@@ -9,7 +9,7 @@ import { startServer, type TestServer } from '../../base/server.ts';
 interface RotReport {
   readonly failures: readonly string[];
   readonly flips: number;
-  /** Answers that were as before, since they did not need the file. */
+  /** Answers that were unchanged, since they did not need the file. */
   readonly right: number;
   readonly damaged: number;
   /** Flips that kept size and date, found by the check. */
@@ -40,7 +40,7 @@ const DOORS: readonly [string, ...string[]] = [
   sql('SELECT symbol, max(price) AS p FROM D GROUP BY symbol ORDER BY symbol'),
 ];
 
-/** Files of several kinds: plain ones, one with deleted records, one that took another's place. */
+/** Creates files of several kinds: plain ones, one with deleted records, one that replaced another. */
 async function fill(server: TestServer): Promise<void> {
   for (const symbol of SYMBOLS) {
     await loaded(server, 'D', csv(symbol, 0), { key: 'symbol', date: 'date' });
@@ -48,8 +48,8 @@ async function fill(server: TestServer): Promise<void> {
   await loaded(server, 'D', csv('B', 1).split('\n').slice(0, 9).join('\n'), {
     duplicateKeyHandling: 'replace',
   });
-  const gone = await send(server, 'DELETE', '/data/WS/D/C?to=2020-01-03');
-  if (gone.status !== 200) throw new Error(gone.text);
+  const deletion = await send(server, 'DELETE', '/data/WS/D/C?to=2020-01-03');
+  if (deletion.status !== 200) throw new Error(deletion.text);
 }
 
 export async function rotLaw(flips: number, seed: number): Promise<RotReport> {
@@ -63,7 +63,7 @@ export async function rotLaw(flips: number, seed: number): Promise<RotReport> {
   const truth = new Map<string, string>();
   for (const door of DOORS) truth.set(door, await read(server, door));
   const failures: string[] = [];
-  const told = { flips, right: 0, damaged: 0, unseen: 0 };
+  const tally = { flips, right: 0, damaged: 0, unseen: 0 };
   for (let n = 0; n < flips; n += 1) {
     const path = join(lake, random.pick([first, ...others]));
     const bytes = await readFile(path);
@@ -75,15 +75,15 @@ export async function rotLaw(flips: number, seed: number): Promise<RotReport> {
     const place = `seed ${seed}, flip ${n} of bit ${bit} at ${at} in ${path.slice(lake.length)}`;
     if (random.chance(0.1)) {
       failures.push(...(await unseen(server, path, before.mtimeMs, { bytes, damaged }, place)));
-      told.unseen += 1;
+      tally.unseen += 1;
       continue;
     }
     await writeFile(path, damaged);
     const door = random.pick(DOORS);
     const answer = await get(server, door);
     const text = await answer.text();
-    if (answer.status === 200 && text === truth.get(door)) told.right += 1;
-    else if (answer.status === 500 && /is damaged|instead of/.test(text)) told.damaged += 1;
+    if (answer.status === 200 && text === truth.get(door)) tally.right += 1;
+    else if (answer.status === 500 && /is damaged|instead of/.test(text)) tally.damaged += 1;
     else failures.push(`${place}: ${door} answers ${answer.status} ${text.slice(0, 200)}`);
     await writeFile(path, bytes);
   }
@@ -92,10 +92,10 @@ export async function rotLaw(flips: number, seed: number): Promise<RotReport> {
     if (text !== truth.get(door))
       failures.push(`seed ${seed}: ${door} differs after all is healed`);
   }
-  return { failures, ...told };
+  return { failures, ...tally };
 }
 
-/** A second that a date can be set to exactly, and again. */
+/** Whole seconds, to which a file date can be set exactly, repeatedly. */
 const whole = (ms: number): number => Math.floor(ms / 1_000);
 
 async function unseen(
@@ -111,9 +111,9 @@ async function unseen(
   const sound = await fileCheck.checkAll();
   await writeFile(path, damaged);
   await utimes(path, second, second);
-  const found = await fileCheck.checkAll();
+  const damagedVerdict = await fileCheck.checkAll();
   await writeFile(path, bytes);
   const healed = await fileCheck.checkAll();
-  const counts = [sound, found, healed].map((verdict) => verdict.damaged.length).join();
+  const counts = [sound, damagedVerdict, healed].map((verdict) => verdict.damaged.length).join();
   return counts === '0,1,0' ? [] : [`${place}: checks before, with and after it found ${counts}`];
 }

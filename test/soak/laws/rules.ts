@@ -1,5 +1,6 @@
-// The engine of rules against a naive one: random rules over a random tape fire at the same changes, for the
-// same symbols, with the same values, in the same order, and are counted alike; rules come and go meanwhile.
+// Compares the rule engine with a naive one: random rules over a random tape fire at the same changes, for
+// the same symbols, with the same values, in the same order, with the same counts, while rules are added and
+// removed.
 import assert from 'node:assert/strict';
 import { ANY_SYMBOL, RuleEngine, type RunningRule } from '../../../jobs/rules/ruleEngine.ts';
 import { type Condition, parseConditions } from '../../../query/rules/conditions.ts';
@@ -37,15 +38,15 @@ const choose = <Item>(random: Random, items: readonly Item[]): Item => {
 const isShared = (name: string): boolean => name.includes(':');
 const kindOf = (name: string): ValueKind | undefined => KINDS[name];
 
-/** @returns rules and changes that were compared */
+/** Compares `count` rules. @returns the numbers of rules, changes and firings */
 export function rulesLaw(count: number, seed: number): string {
   const random = seeded(seed);
   let [rules, changes, firings] = [0, 0, 0];
   while (rules < count) {
-    const told = oneTape(random, `seed ${seed}, after ${rules} rules`);
-    rules += told.rules;
-    changes += told.changes;
-    firings += told.firings;
+    const counts = oneTape(random, `seed ${seed}, after ${rules} rules`);
+    rules += counts.rules;
+    changes += counts.changes;
+    firings += counts.firings;
   }
   return `seed ${seed}: ${rules} rules, ${changes} changes, ${firings} firings`;
 }
@@ -61,7 +62,7 @@ function oneTape(random: Random, where: string): Record<'rules' | 'changes' | 'f
       const rule = ruleOf(random, `R${random.between(0, 30)}`);
       count(engine, evaluated);
       engine.setRule(rule);
-      naive.put(rule);
+      naive.setRule(rule);
       rules += 1;
     } else if (act === 2) {
       const id = `R${random.between(0, 30)}`;
@@ -155,18 +156,18 @@ interface Change {
   readonly values: Values;
 }
 
-/** All rules are looked at for each change. */
+/** A rule engine that checks all rules for each change. */
 class NaiveRules {
   evaluated = 0;
   readonly #rules = new Map<string, Standing>();
-  /** Put, and not run since. */
+  /** Rules that were set, and have not run since. */
   readonly #fresh = new Set<string>();
-  /** Names that any rule so far had: what others are is not kept. */
+  /** Names that any rule so far has used: values of others are not stored. */
   readonly #names = new Set<string>();
   readonly #known = new Map<string, Map<string, Value>>();
   readonly #subjects = new Set<string>();
 
-  put(rule: RunningRule): void {
+  setRule(rule: RunningRule): void {
     const before = this.#rules.get(rule.id);
     this.#rules.delete(rule.id);
     this.#rules.set(rule.id, {
@@ -184,13 +185,13 @@ class NaiveRules {
   }
 
   apply({ secondOfDay, symbol, timeMs, values }: Change): readonly object[] {
-    const held = this.#known.get(symbol) ?? new Map<string, Value>();
-    this.#known.set(symbol, held);
+    const latestValues = this.#known.get(symbol) ?? new Map<string, Value>();
+    this.#known.set(symbol, latestValues);
     if (symbol !== '') this.#subjects.add(symbol);
     const changed = Object.entries(values).filter(
-      ([name, value]) => this.#names.has(name) && held.get(name) !== value,
+      ([name, value]) => this.#names.has(name) && latestValues.get(name) !== value,
     );
-    for (const [name, value] of changed) held.set(name, value);
+    for (const [name, value] of changed) latestValues.set(name, value);
     const names = new Set(changed.map(([name]) => name));
     const fired: object[] = [];
     for (const one of this.#rules.values()) {
@@ -230,15 +231,15 @@ class NaiveRules {
     const passes = rule.match === 'any' ? truths.includes(true) : !truths.includes(false);
     const before = passed.get(symbol) === true;
     const last = fired.get(symbol);
-    // What passed before is remembered from the first firing on.
+    // The previous result of a rule is remembered from its first firing on.
     if (last !== undefined) passed.set(symbol, passes);
     if (!passes) return undefined;
     if (last !== undefined && timeMs - last < rule.frequencyMs) return undefined;
     if (rule.trigger === 'edge' && before) return undefined;
     fired.set(symbol, timeMs);
     passed.set(symbol, true);
-    const told = namesIn(rule).map((name) => [name, value(name)]);
-    return { ruleId: rule.id, symbol, timeMs, values: Object.fromEntries(told) };
+    const entries = namesIn(rule).map((name) => [name, value(name)]);
+    return { ruleId: rule.id, symbol, timeMs, values: Object.fromEntries(entries) };
   }
 }
 

@@ -1,5 +1,5 @@
-// Any table that somebody loads without a word: what comes out of every door is what went in, record for
-// record, whatever tells its records apart or does not.
+// Any table that is loaded without options: every endpoint returns the loaded records, with or without a
+// unique index.
 import assert from 'node:assert/strict';
 import { type Seeded, seeded } from '../crash/rounds/seeded.ts';
 import { load, send } from '../../base/client.ts';
@@ -14,7 +14,7 @@ interface TableCase {
   readonly rows: readonly Row[];
 }
 
-/** What the columns of people hold; each makes one value of a record. */
+/** Typical columns; each function generates one value of a record. */
 const KINDS: Readonly<Record<string, (random: Seeded, at: number) => Value>> = {
   symbol: (random) => random.pick(['AAPL', 'MSFT', 'brk.b', 'TSLA']),
   country: (random) => random.pick(['Chad', 'Peru', 'Côte d’Ivoire']),
@@ -35,24 +35,24 @@ function tableOf(random: Seeded): TableCase {
   const names = all.filter(() => random.chance(0.45));
   if (names.length === 0) names.push('symbol');
   const count = random.pick([1, 2, 3, 8, 20, 60]);
-  const made = Array.from({ length: count }, (_, at) => {
+  const baseRows = Array.from({ length: count }, (_, at) => {
     const values = names.map((name) => [name, KINDS[name]?.(random, at) ?? null] as const);
     return Object.fromEntries(values) as Row;
   });
   const blanks = random.chance(0.2) ? random.pick([names[0] ?? '', names.at(-1) ?? '']) : undefined;
-  const rows = made.flatMap((row) => {
+  const rows = baseRows.flatMap((row) => {
     const own = blanks !== undefined && random.chance(0.2) ? { ...row, [blanks]: null } : row;
     return random.chance(0.1) ? [own, own] : [own];
   });
-  const kept = random.chance(0.3) ? distinct(rows, names) : rows;
-  // A wholly empty record is none.
-  return { names, rows: kept.filter((row) => names.some((name) => isGiven(row[name]))) };
+  const chosenRows = random.chance(0.3) ? distinct(rows, names) : rows;
+  // A completely empty record is not a record.
+  return { names, rows: chosenRows.filter((row) => names.some((name) => isGiven(row[name]))) };
 }
 
 const isGiven = (value: Value | undefined): boolean =>
   value !== undefined && value !== null && value !== '';
 
-/** With one record of each key and date, as a clean source has them. */
+/** Removes duplicates of key and date, like a clean source. */
 function distinct(rows: readonly Row[], names: readonly string[]): readonly Row[] {
   const index = names.filter((name) => /^(symbol|country|date|year)$/.test(name));
   const seen = new Set<string>();
@@ -97,22 +97,22 @@ async function parquetBody({ names, rows }: TableCase): Promise<Uint8Array> {
 
 const FORMATS = ['csv', 'tsv', 'psv', 'json', 'jsonl', 'parquet'] as const;
 
-async function bodyOf(made: TableCase, format: string): Promise<string | Uint8Array> {
-  if (format === 'parquet') return parquetBody(made);
-  if (format === 'json') return JSON.stringify(made.rows);
-  if (format === 'jsonl') return made.rows.map((row) => JSON.stringify(row)).join('\n');
-  return csvOf(made, { csv: ',', tsv: '\t', psv: '|' }[format] ?? ',');
+async function bodyOf(table: TableCase, format: string): Promise<string | Uint8Array> {
+  if (format === 'parquet') return parquetBody(table);
+  if (format === 'json') return JSON.stringify(table.rows);
+  if (format === 'jsonl') return table.rows.map((row) => JSON.stringify(row)).join('\n');
+  return csvOf(table, { csv: ',', tsv: '\t', psv: '|' }[format] ?? ',');
 }
 
-/** The records as sorted texts: blank is blank, however a format spells it. */
+/** The records as sorted texts; blank values are equal in all formats. */
 function bag(rows: readonly Row[], names: readonly string[]): readonly string[] {
-  const told = (value: Value | undefined): string => {
+  const toText = (value: Value | undefined): string => {
     if (!isGiven(value)) return '';
     const text = String(value);
     const time = /^\d{4}-\d\d-\d\dT/.test(text) ? Date.parse(text) : Number.NaN;
     return Number.isNaN(time) ? text : String(time);
   };
-  return rows.map((row) => JSON.stringify(names.map((name) => told(row[name])))).toSorted();
+  return rows.map((row) => JSON.stringify(names.map((name) => toText(row[name])))).toSorted();
 }
 
 interface Dataset {
@@ -126,71 +126,71 @@ async function ask(server: TestServer, path: string): Promise<unknown> {
   return JSON.parse(text);
 }
 
-/** How many tables were kept, refused, and had no unique index. */
+/** Numbers of tables that were loaded, refused, and had no unique index. */
 interface Tally {
-  kept: number;
+  accepted: number;
   refused: number;
   numbered: number;
 }
 
 async function playTable(server: TestServer, seed: number, tally: Tally): Promise<void> {
   const random = seeded(seed);
-  const made = tableOf(random);
-  const { names, rows } = made;
+  const table = tableOf(random);
+  const { names, rows } = table;
   if (rows.length === 0) return;
   const format = random.pick(FORMATS);
-  const body = await bodyOf(made, format);
-  const told = `seed ${seed}, ${format}, ${rows.length} records of ${names.join()}`;
+  const body = await bodyOf(table, format);
+  const label = `seed ${seed}, ${format}, ${rows.length} records of ${names.join()}`;
   const answer = await load(server, 'T', body);
   const text = await answer.text();
   if (answer.status !== 200) {
-    assert.equal(answer.status, 400, `${told}: ${text}`);
+    assert.equal(answer.status, 400, `${label}: ${text}`);
     assert.match(
       text,
       /--[a-z]|\b(?:key|date|dateOrder|header|skipLines|as)\b/,
-      `${told}: ${text}`,
+      `${label}: ${text}`,
     );
     tally.refused += 1;
     return;
   }
   const dataset = (await ask(server, '/datasets/WS/T')) as Dataset & { uniqueIndex?: boolean };
-  assert.equal(dataset.records, rows.length, `${told}: ${text}`);
-  const wanted = bag(rows, names);
+  assert.equal(dataset.records, rows.length, `${label}: ${text}`);
+  const expectedRows = bag(rows, names);
   const limit = rows.length + 10;
   const read = (await ask(server, `/data/WS/T?limit=${limit}`)) as readonly Row[];
-  assert.deepEqual(bag(read, names), wanted, `${told}, data: ${text}`);
+  assert.deepEqual(bag(read, names), expectedRows, `${label}, data: ${text}`);
   const sql = encodeURIComponent('SELECT * FROM T');
-  const asked = (await ask(server, `/sql-query/WS?sqlQuery=${sql}`)) as readonly Row[];
-  assert.deepEqual(bag(asked, names), wanted, `${told}, SQL: ${text}`);
-  await readSeries(server, dataset, rows, told);
-  tally.kept += 1;
+  const queriedRows = (await ask(server, `/sql-query/WS?sqlQuery=${sql}`)) as readonly Row[];
+  assert.deepEqual(bag(queriedRows, names), expectedRows, `${label}, SQL: ${text}`);
+  await readSeries(server, dataset, rows, label);
+  tally.accepted += 1;
   if (dataset.uniqueIndex === false) tally.numbered += 1;
   const dropped = await send(server, 'DELETE', '/datasets/WS/T');
   assert.equal(dropped.status, 200, dropped.text);
 }
 
-/** Each key has as many records on the door of series as in the table. */
+/** Checks that each key has as many records in the series endpoint as in the table. */
 async function readSeries(
   server: TestServer,
   { columnMapping: { key } }: Dataset,
   rows: readonly Row[],
-  told: string,
+  label: string,
 ): Promise<void> {
   if (key === undefined) return;
   const counts = Map.groupBy(rows, (row) => row[key]);
   for (const [value, own] of counts) {
-    // A lower-case key is also asked for in capitals, as old clients do.
+    // A lower-case key also matches records in capitals, as old clients expect.
     if (!isGiven(value) || String(value) !== String(value).toUpperCase()) continue;
     const place = encodeURIComponent(String(value));
-    const found = await ask(server, `/time-series/WS.T/${place}?limit=${own.length + 10}`);
-    assert.equal((found as readonly Row[]).length, own.length, `${told}, series of ${value}`);
+    const records = await ask(server, `/time-series/WS.T/${place}?limit=${own.length + 10}`);
+    assert.equal((records as readonly Row[]).length, own.length, `${label}, series of ${value}`);
   }
 }
 
-/** Loads so many random tables. */
+/** Loads `count` random tables. */
 export async function tablesLaw(count: number, seed: number): Promise<Tally> {
   await using server = await startServer({ seams: { watch: false } });
-  const tally = { kept: 0, refused: 0, numbered: 0 };
+  const tally = { accepted: 0, refused: 0, numbered: 0 };
   for (let at = 0; at < count; at += 1) await playTable(server, seed * 10_007 + at, tally);
   return tally;
 }

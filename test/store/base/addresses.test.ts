@@ -1,4 +1,4 @@
-// Which addresses a rule names, and whose address a request has behind proxies.
+// The addresses that a rule names, and the client address of a request behind proxies.
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, test } from 'vitest';
@@ -69,7 +69,7 @@ describe('rules', () => {
     });
   }
 
-  test('a range of any prefix names what shares it, by arithmetic on the bits', (t) => {
+  test('a range of any prefix names the addresses that share it, by arithmetic on the bits', (t) => {
     const words = fc.tuple(fc.nat(0xffffffff), fc.nat(0xffffffff), fc.integer({ min: 0, max: 32 }));
     const dotted = (word: number): string =>
       [24, 16, 8, 0].map((shift) => (word >>> shift) & 255).join('.');
@@ -179,7 +179,7 @@ describe('the address of a caller', () => {
       assert.equal(clientAddress(peer, header, parseAddresses(PROXIES)), client);
     });
   }
-  test('without trusted proxies the header is not looked at', () => {
+  test('without trusted proxies the header is ignored', () => {
     const none = parseAddresses([]);
     assert.equal(clientAddress('10.0.0.1', '203.0.113.9', none), '10.0.0.1');
     assert.equal(clientAddress('127.0.0.1', '203.0.113.9', none), '127.0.0.1');

@@ -1,4 +1,4 @@
-// What looks like a token is hidden wherever it stands; what only resembles one is not.
+// Texts in the form of a token are redacted everywhere; texts that only resemble one are not.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { redactText, redactData } from '../../../store/base/redact.ts';
@@ -42,29 +42,29 @@ test('tokens are hidden in every place and spelling', () => {
   for (const token of TOKENS) {
     for (const place of PLACES) {
       const text = place(token);
-      const told = redactText(text);
+      const redactedText = redactText(text);
       const secret = token.slice(token.indexOf('_') + 1);
       for (const body of [
-        told,
-        decodeURIComponent(told),
-        decodeURIComponent(decodeURIComponent(told)),
+        redactedText,
+        decodeURIComponent(redactedText),
+        decodeURIComponent(decodeURIComponent(redactedText)),
       ]) {
-        assert.ok(!body.includes(secret), `${text}: ${told}`);
+        assert.ok(!body.includes(secret), `${text}: ${redactedText}`);
       }
-      assert.match(told, /[ps]k_…|ak_…/i, told);
-      if (text.startsWith('"')) assert.doesNotThrow(() => JSON.parse(told) as unknown);
+      assert.match(redactedText, /[ps]k_…|ak_…/i, redactedText);
+      if (text.startsWith('"')) assert.doesNotThrow(() => JSON.parse(redactedText) as unknown);
     }
   }
 });
 
-test('a made token is hidden also after letters, and a signing secret keeps its ends', () => {
+test('a generated token is hidden also after letters, and a signing secret keeps its ends', () => {
   assert.equal(redactText(`x${MADE}`), 'xsk_…cdef');
   const secret = '0123456789abcdef'.repeat(4);
   assert.equal(redactText(`/v1/${secret}?`), '/v1/0123…cdef?');
   assert.equal(redactText(`%3D${secret}%26`), '=0123…cdef&');
 });
 
-test('what only resembles a token keeps its name', () => {
+test('a text that only resembles a token stays unchanged', () => {
   for (const text of [
     '"pk_identifier": unknown property',
     'sk_learning',
@@ -85,8 +85,8 @@ test('data are redacted deep, and long texts in no time', () => {
     text: 'x',
   });
   for (const part of ['sk_', '%', '%25', 'a', 'sk_a', 'pk_aaaaaaaa', '0', 'Tsk_%5F', '\\', 'T']) {
-    // Of this thread's own work: a busy machine takes longer by the clock. What looks at a text again for
-    // each of its parts takes minutes.
+    // Processor time of this thread: a busy machine takes longer by the clock. A function that scans a text
+    // again for each of its parts takes minutes.
     const before = process.threadCpuUsage();
     redactText(part.repeat(200_000));
     const { user } = process.threadCpuUsage(before);

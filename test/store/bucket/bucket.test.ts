@@ -1,5 +1,5 @@
-// Files of datasets in a bucket: the same answers, whatever becomes of the copies, and plain words where the
-// store is away.
+// Files of datasets in a bucket: the same answers, even if copies are lost or damaged, and plain words where
+// the store is unavailable.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { appendFile, readFile, rm, truncate, writeFile } from 'node:fs/promises';
@@ -47,7 +47,7 @@ const csv = (symbol: string, from: number, days: number): string =>
   }).join('')}`;
 
 bucketTest(
-  'what is loaded is in the bucket before it is told, and read from there without a copy',
+  'loaded records are in the bucket before the answer, and are read from there without a copy',
   async () => {
     let before: string;
     {
@@ -71,7 +71,7 @@ bucketTest(
   },
 );
 
-bucketTest('a copy that was damaged is fetched anew, and nobody learns of it', async () => {
+bucketTest('a damaged copy is fetched again, and no answer shows it', async () => {
   await using server = await lake.start();
   const before = await read(server, '/data/WS/D?limit=1000');
   const [first = ''] = (await lakePaths(server)).filter((path) => path.endsWith('.parquet'));
@@ -83,13 +83,13 @@ bucketTest('a copy that was damaged is fetched anew, and nobody learns of it', a
   assert.deepEqual(verdict.damaged, []);
 });
 
-bucketTest('a file that the bucket lost is told as missing there', async () => {
+bucketTest('a file that the bucket lost is reported as missing there', async () => {
   await using server = await lake.start();
   const [key = ''] = await named();
-  const kept = { Bucket: lake.bucket, Key: 'kept' };
+  const copyTarget = { Bucket: lake.bucket, Key: 'kept' };
   const object = { Bucket: lake.bucket, Key: `some/where/${key}` };
   const source = `${lake.bucket}/some/where/${key}`;
-  await lake.client.send(new CopyObjectCommand({ ...kept, CopySource: source }));
+  await lake.client.send(new CopyObjectCommand({ ...copyTarget, CopySource: source }));
   await lake.client.send(new DeleteObjectCommand(object));
   const { damaged } = await server.tapedeck.services.fileCheck.checkAll();
   assert.deepEqual(
@@ -102,22 +102,22 @@ bucketTest('a file that the bucket lost is told as missing there', async () => {
 });
 
 bucketTest(
-  'while the store is away only what has a copy is read, and loads wait for it',
+  'while the store is unavailable only files with a copy are read, and loads wait for it',
   async () => {
     await using server = await lake.start({ TAPEDECK_SOURCE_FOLDER: lake.folder });
     const source = { type: 'FILE', path: 'vendor.csv', name: 'vendor' };
     await writeFile(join(lake.folder, source.path), csv('G', 0, 10));
-    const made = await send(server, 'POST', '/data-sources/WS', source);
+    const response = await send(server, 'POST', '/data-sources/WS', source);
     const before = await read(server, '/data/WS/D?limit=1000');
     const snapshot = server.tapedeck.services.lake.snapshot;
     lake.wire.breakAfter(0, 'close');
     assert.equal(await read(server, '/data/WS/D?limit=998'), before);
     const loading = load(server, 'D', csv('C', 0, 10));
-    const { dataSourceId } = JSON.parse(made.text) as { readonly dataSourceId: string };
+    const { dataSourceId } = JSON.parse(response.text) as { readonly dataSourceId: string };
     const order = { dataSourceId, datasetId: 'D' };
     const fetching = send(server, 'POST', '/jobs/WS/ingest?wait=true', order);
     await assert.rejects(lake.start({ TAPEDECK_FOLDER: `${lake.folder}-2` }), /s3:.*some.where: /);
-    assert.equal(server.tapedeck.services.lake.snapshot, snapshot, 'no version was made');
+    assert.equal(server.tapedeck.services.lake.snapshot, snapshot, 'no version was created');
     await rm(join(lake.folder, 'lake'), { recursive: true });
     const away = await get(server, '/data/WS/D?limit=997');
     assert.equal(away.status, 503);
@@ -146,10 +146,10 @@ bucketTest('copies keep to their bound, and answers stay the same', async () => 
   }
   const bytes = fileCache?.state.bytes ?? Infinity;
   assert.ok(bytes <= 1024 ** 2, `${bytes} bytes of copies`);
-  assert.ok((fileCache?.state.fetched ?? 0) >= 3, 'files that had to go came again');
+  assert.ok((fileCache?.state.fetched ?? 0) >= 3, 'evicted files were fetched again');
 });
 
-bucketTest('what is dropped goes from the bucket, and orphans with the next start', async () => {
+bucketTest('dropped files leave the bucket, and orphans leave it with the next start', async () => {
   {
     await using server = await lake.start();
     const answer = await send(server, 'DELETE', '/datasets/WS/L1?purge=true');
@@ -160,10 +160,10 @@ bucketTest('what is dropped goes from the bucket, and orphans with the next star
     lake.wire.breakAfter(0, 'close');
     assert.equal((await send(server, 'DELETE', '/datasets/WS/L2?purge=true')).status, 503);
     lake.wire.mend();
-    assert.equal((await get(server, '/data/WS/L2')).status, 404, 'it is gone for readers');
+    assert.equal((await get(server, '/data/WS/L2')).status, 404, 'readers no longer find it');
     const { database, lake: served } = server.tapedeck.services;
     await retryRemovals(database, served.files);
-    assert.deepEqual(await of('L2'), [], 'what was refused is tried again');
+    assert.deepEqual(await of('L2'), [], 'a refused removal is retried');
   }
   const strange = { Bucket: lake.bucket, Key: 'some/where/lake/WS/D/strange.parquet' };
   await lake.client.send(new PutObjectCommand({ ...strange, Body: 'nobody’s' }));
@@ -213,7 +213,7 @@ bucketTest('a removal that a kill cuts in two leaves no copy behind', async () =
     assert.equal((await copies()).length, 1);
     assert.notEqual((await send(server, 'DELETE', '/datasets/WS/CUT?purge=true')).status, 200);
     const left = (await named()).filter((key) => key.startsWith('lake/WS/CUT/'));
-    assert.deepEqual([left.length, (await copies()).length], [0, 1], 'gone there, not yet here');
+    assert.deepEqual([left.length, (await copies()).length], [0, 1], 'gone there, still here');
   }
   await using server = await lake.start();
   assert.deepEqual(await copies(), []);
@@ -234,7 +234,7 @@ bucketTest('a server that ends before a file has its place leaves no copy behind
   assert.doesNotMatch(await read(server, '/data/WS/D?limit=1000'), /"F"/);
 });
 
-bucketTest('the doctor says what she finds of the bucket', async () => {
+bucketTest('the doctor reports the state of the bucket', async () => {
   const of = async (more: Readonly<Record<string, string>>): Promise<readonly [string, string]> => {
     const { bucket } = readSettings({ ...lake.settings, ...more });
     assert.ok(bucket !== undefined);
@@ -251,7 +251,7 @@ bucketTest('the doctor says what she finds of the bucket', async () => {
   assert.equal((await of({ TAPEDECK_S3_ENDPOINT: 'http://127.0.0.1:1' }))[0], 'fault');
 });
 
-bucketTest('a catalog that is not that of the files is not served', async () => {
+bucketTest('a catalog of other files is not served', async () => {
   const other = await lakeInBucket(store);
   await using disposable = other;
   const settings = {
@@ -265,7 +265,7 @@ bucketTest('a catalog that is not that of the files is not served', async () => 
 });
 
 bucketTest(
-  'a folder whose files were copied goes on in the bucket once all have arrived',
+  'a folder whose files were copied uses the bucket once all of them have arrived',
   async () => {
     await using other = await lakeInBucket(store);
     const local = { TAPEDECK_DATA: other.folder };
@@ -303,7 +303,7 @@ bucketTest('a backup has the files of the bucket', async () => {
   const target = `${lake.folder}-backup`;
   try {
     const order = { target, withoutKey: false, copy: false, actor: 'test' };
-    const made = await makeBackup(
+    const summary = await makeBackup(
       { ...order, signal: new AbortController().signal },
       server.tapedeck.services,
     );
@@ -311,7 +311,7 @@ bucketTest('a backup has the files of the bucket', async () => {
     assert.deepEqual(faults, []);
     const backed = manifest.files.filter(({ path }) => path.startsWith('lake/'));
     assert.deepEqual(backed.map(({ path }) => path).sort(), await named());
-    assert.equal(made.files, manifest.count);
+    assert.equal(summary.files, manifest.count);
     const before = await read(server, '/data/WS/D?limit=1000');
     const folder = `${target}-restored`;
     await restoreBackup(target, folder, localDisk, true);
@@ -323,7 +323,7 @@ bucketTest('a backup has the files of the bucket', async () => {
     }
   }
 });
-test('a wrong mix of settings is told at once', () => {
+test('an invalid combination of settings is reported immediately', () => {
   const wrong = (variables: Readonly<Record<string, string>>, rule: RegExp): void =>
     assert.throws(() => readSettings(variables), rule);
   const keys = { TAPEDECK_S3_KEY_ID: 'a', TAPEDECK_S3_SECRET: 'b' };

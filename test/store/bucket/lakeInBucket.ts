@@ -11,7 +11,7 @@ import type { Seams } from '../../../app/core.ts';
 export interface LakeInBucket extends AsyncDisposable {
   readonly client: S3Client;
   readonly bucket: string;
-  /** Of all servers that are started. */
+  /** The data folder of all started servers. */
   readonly folder: string;
   readonly wire: Wire;
   readonly settings: Readonly<Record<string, string>>;

@@ -1,4 +1,4 @@
-// A file of a bucket comes in pieces beside each other: whole and right, or not at all, whatever breaks.
+// A file of a bucket is fetched in concurrent pieces: whole and correct, or not at all, after any fault.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
@@ -16,7 +16,7 @@ import { lakeInBucket, type LakeInBucket } from './lakeInBucket.ts';
 
 const SIZES = { firstBytes: 64 * 1024, bytes: 128 * 1024 };
 const LONG = 1_500_000;
-/** Of one piece that takes more connections than may bring nothing. */
+/** A piece that takes more connections than the limit of those without data. */
 const WHOLE = { firstBytes: 64 * 1024, bytes: 8 * 1024 ** 2 };
 
 const swift = await startSwift();
@@ -52,7 +52,7 @@ async function fetched(name: string, from = bucket): Promise<Buffer | undefined>
   return (await from.get(name, here('fetched'))) ? readFile(here('fetched')) : undefined;
 }
 
-bucketTest('a file of any length is what was sent', async () => {
+bucketTest('a file of any length equals the sent one', async () => {
   const { bytes, firstBytes } = SIZES;
   const two = firstBytes + bytes;
   const lengths = [0, 1, firstBytes - 1, firstBytes, firstBytes + 1, two, two + 1, LONG];
@@ -63,9 +63,9 @@ bucketTest('a file of any length is what was sent', async () => {
   assert.equal(await fetched('none'), undefined);
 });
 
-bucketTest('what is cut off goes on from where it was', async () => {
+bucketTest('an interrupted piece resumes at its position', async () => {
   const body = await sent('cut', LONG);
-  // No piece comes in one go.
+  // No piece arrives over one connection.
   lake.wire.breakAfter(SIZES.bytes / 2, 'close');
   assert.ok((await fetched('cut'))?.equals(body));
   lake.wire.mend();
@@ -77,7 +77,7 @@ bucketTest('what is cut off goes on from where it was', async () => {
   lake.wire.mend();
 });
 
-bucketTest('a file that is another one meanwhile is not put together of both', async () => {
+bucketTest('a file that is replaced meanwhile is not assembled from both versions', async () => {
   await sent('changed', LONG);
   lake.wire.cut();
   lake.wire.breakAfter(SIZES.firstBytes + 20_000, 'stall');

@@ -1,4 +1,5 @@
-// Files that owners publish, where the files of datasets are in a bucket: another disk serves them too.
+// Files that owners publish, where the files of datasets are in a bucket: a server with another disk serves
+// them too.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { readdir, rm, writeFile } from 'node:fs/promises';
@@ -30,7 +31,7 @@ async function downloaded(server: TestServer, symbol = 'A'): Promise<string> {
   return `${answer.status} ${await answer.text()}`;
 }
 
-bucketTest('a file is in the bucket before it is published, and comes from there', async () => {
+bucketTest('a file is in the bucket before it is published, and is served from there', async () => {
   await using lake = await lakeInBucket(swift as Swift);
   const folder = join(lake.folder, 'published');
   {
@@ -46,7 +47,7 @@ bucketTest('a file is in the bucket before it is published, and comes from there
   assert.equal(await downloaded(server), '200 second');
   assert.equal(await downloaded(server, 'B'), '200 other');
   const [id = ''] = await readdir(folder);
-  // A copy that rots is another one's matter: the check brings the right one.
+  // A damaged copy is no damage of the file itself: the check fetches the correct one.
   for (const name of await readdir(folder)) await writeFile(join(folder, name), 'xxxxxx');
   const verdict = await server.tapedeck.services.fileCheck.checkAll();
   assert.deepEqual(verdict.damaged, []);
@@ -55,7 +56,7 @@ bucketTest('a file is in the bucket before it is published, and comes from there
 });
 
 bucketTest(
-  'while the store is away nothing is published, and what is here is handed out',
+  'while the store is unavailable nothing is published, and local copies are served',
   async () => {
     await using lake = await lakeInBucket(swift as Swift);
     await using server = await lake.start();
@@ -71,7 +72,7 @@ bucketTest(
   },
 );
 
-bucketTest('a damaged file of before is not sent as the one that heals it', async () => {
+bucketTest('a damaged earlier file is not sent to the bucket as its repair', async () => {
   await using lake = await lakeInBucket(swift as Swift);
   const sent = async (): Promise<readonly string[]> =>
     (await lake.keys()).filter((key) => key.startsWith('published/'));
@@ -97,7 +98,7 @@ bucketTest('a damaged file of before is not sent as the one that heals it', asyn
   assert.equal(await downloaded(server), '200 right');
 });
 
-bucketTest('files of before are sent at the start, and come back with the others', async () => {
+bucketTest('earlier files are sent at the start, and are restored with the others', async () => {
   await using lake = await lakeInBucket(swift as Swift);
   {
     await using server = await startServer({ folder: lake.folder });

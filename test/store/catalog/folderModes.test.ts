@@ -1,4 +1,4 @@
-// A data folder that was there before, with its doors open.
+// An existing data folder with open permissions.
 import assert from 'node:assert/strict';
 import { chmod, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import { test } from 'vitest';
 import { openFolder } from '../../../store/catalog/folder.ts';
 import { restrictToOwner } from '../../../store/catalog/folderModes.ts';
 
-test('a data folder that others could read is closed to them, and that is told', async () => {
+test('a data folder that others could read is closed to them, and the change is reported', async () => {
   const root = await mkdtemp(join(tmpdir(), 'tapedeck-modes-'));
   try {
     const modeOf = async (name: string): Promise<string> =>
@@ -28,7 +28,7 @@ test('a data folder that others could read is closed to them, and that is told',
 });
 
 test('a folder that can not be closed is refused with its path and what to do', (t) => {
-  // Nobody may change it, not even root.
+  // No user may change it, not even root.
   t.skip(process.platform !== 'linux', 'no /proc');
   const rule = {
     type: 'Conflict',

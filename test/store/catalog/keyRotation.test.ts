@@ -1,5 +1,5 @@
-// A new data key: what was sealed opens under it and no more under the old one, wherever a rotation
-// was cut off.
+// A new data key: sealed values open under it and no longer under the old one, at whatever point a rotation
+// was interrupted.
 import assert from 'node:assert/strict';
 import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { existsSync, readFileSync } from 'node:fs';
@@ -49,9 +49,9 @@ async function checkAll(folder: string): Promise<void> {
   const [credential] = await listCredentials(database, 'WS');
   assert.ok(credential !== undefined);
   assert.deepEqual(unsealCredential(credential, secrets), CREDENTIAL);
-  const told = await ask(server, 'GET', '/webhooks/WS');
-  assert.equal(told.status, 200);
-  assert.match(told.text, /"signed":true/);
+  const response = await ask(server, 'GET', '/webhooks/WS');
+  assert.equal(response.status, 200);
+  assert.match(response.text, /"signed":true/);
 }
 
 async function rotate(folder: string): Promise<void> {
@@ -79,7 +79,7 @@ test('all opens under the new key, and nothing under the old one', async () => {
   });
 });
 
-test('cut off before its transaction it goes back, after it forward', async () => {
+test('interrupted before its transaction it rolls back, after it rolls forward', async () => {
   await filled(async (folder) => {
     const { key } = openFolder(folder);
     const before = readFileSync(key, 'utf8');
@@ -89,7 +89,7 @@ test('cut off before its transaction it goes back, after it forward', async () =
     assert.ok(!existsSync(`${key}.next`));
     await copyFile(key, `${key}.old`);
     await rotate(folder);
-    // As it stands when the new file was not renamed yet.
+    // The state before the new file is renamed.
     await copyFile(key, `${key}.next`);
     await copyFile(`${key}.old`, key);
     await checkAll(folder);
@@ -102,7 +102,7 @@ function rotateLive({ base, tapedeck }: TestServer): Promise<Response> {
   return fetch(`${base}/v1/admin/rotate-key`, { method: 'POST', headers });
 }
 
-test('while the server runs every token is known at every moment, and what comes beside', async () => {
+test('on a running server every token is valid at every moment, and so are concurrent changes', async () => {
   await filled(async (folder) => {
     const { key } = openFolder(folder);
     const before = readFileSync(key, 'utf8');
@@ -122,8 +122,8 @@ test('while the server runs every token is known at every moment, and what comes
       })();
       const making = (async () => {
         while (!isOver) {
-          const made = await accounts.createToken(accountId, 'secret');
-          texts.push(made.text);
+          const createdToken = await accounts.createToken(accountId, 'secret');
+          texts.push(createdToken.text);
           await new Promise((resolve) => setTimeout(resolve, 2));
         }
       })();
@@ -158,7 +158,7 @@ test('while the server runs every token is known at every moment, and what comes
   });
 });
 
-test('what was written late under the former key opens at the next start', async () => {
+test('a value that was written late under the former key opens at the next start', async () => {
   await filled(async (folder) => {
     const { catalog, key } = openFolder(folder);
     const former = openSecrets('', key);

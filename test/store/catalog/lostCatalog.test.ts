@@ -1,5 +1,5 @@
-// A catalog that is lost, older than its files or another lake's: nothing of the lake goes, and the start
-// says what happened and what to do.
+// A catalog that is lost, older than its files or another lake's: nothing of the lake is deleted, and the
+// start reports the cause and the remedy.
 import assert from 'node:assert/strict';
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -45,15 +45,15 @@ async function refusal(folder: string): Promise<string> {
   return error.message;
 }
 
-test('a lake whose catalog is gone is not swept: the start says what is missing', async () => {
+test('a lake whose catalog is lost is not swept: the start names the missing file', async () => {
   await using at = await place();
   await served(at.folder, (server) => loaded(server, 'D', CSV));
   const files = await filesOf(at.folder);
   assert.equal(files.length, 1);
   for (const name of await catalogFiles(at.folder)) await rm(join(at.folder, name));
-  const told = await refusal(at.folder);
+  const message = await refusal(at.folder);
   assert.match(
-    told,
+    message,
     /catalog\.db is missing.* has 1 files of lake .* at snapshot \d+.*tapedeck repair/,
   );
   assert.deepEqual(await filesOf(at.folder), files);
@@ -102,7 +102,7 @@ test("a catalog that is another lake's is refused", async () => {
   assert.deepEqual(await filesOf(at.folder), files);
 });
 
-test('what the catalog does not know is put aside; what it wrote and never committed goes', async () => {
+test('unknown files are set aside; files that were written and never committed are deleted', async () => {
   await using at = await place();
   const own = await served(at.folder, async (server) => {
     await loaded(server, 'D', CSV);
@@ -113,7 +113,7 @@ test('what the catalog does not know is put aside; what it wrote and never commi
   const bytes = await readFile(join(lake, own));
   // As a kill between publishing and committing leaves it: a file of this lake and of its last run.
   await writeFile(join(lake, 'WS/D/ducklake-orphan.parquet'), bytes);
-  // Of a run that this catalog knows nothing of, and no file of ours at all.
+  // A file of a run that this catalog does not contain, and a file that is not ours at all.
   const stamp = await readStamp(join(lake, own));
   const forged = Buffer.from(bytes);
   const at0 = forged.indexOf(`"run":"${stamp?.run}"`);
@@ -131,7 +131,7 @@ test('what the catalog does not know is put aside; what it wrote and never commi
   assert.deepEqual(aside, ['WS', 'WS/X', 'WS/X/ducklake-fork.parquet', 'notes.txt']);
 });
 
-test('without the note beside the files nothing is taken for garbage', async () => {
+test('without the note beside the files nothing counts as garbage', async () => {
   await using at = await place();
   const own = await served(at.folder, async (server) => {
     await loaded(server, 'D', CSV);
@@ -146,7 +146,7 @@ test('without the note beside the files nothing is taken for garbage', async () 
   assert.ok(aside.some((name) => name.endsWith('ducklake-orphan.parquet')));
 });
 
-test('what was put aside goes after its time', async () => {
+test('files that were set aside are deleted after their time', async () => {
   await using at = await place();
   await served(at.folder, async () => undefined);
   const old = join(at.folder, 'unclaimed', '2020-01-01T000000.000Z');

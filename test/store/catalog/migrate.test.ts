@@ -40,7 +40,7 @@ async function writeVersion1(
   await database.destroy();
 }
 
-test('a folder of version 1: tokens still reach what they reached, with test tokens beside', async () => {
+test('a folder of version 1: tokens keep their access, and there are test tokens in addition', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'tapedeck-version1-'));
   try {
     const fixed = await startServer();

@@ -1,6 +1,6 @@
-// A folder that each earlier version of the program wrote opens with everything in it, and goes on. The
+// A folder that each earlier version of the program wrote opens with everything in it, and stays usable. The
 // folders are in test/store/folders, one for each version of the catalog, made by the commit that brought it;
-// version 6 came and went within one.
+// version 6 was added and replaced within one.
 import assert from 'node:assert/strict';
 import { globSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -28,7 +28,7 @@ async function unpacked(path: string): Promise<string> {
 }
 
 const LOADED = ['A,2024-01-02,1.5', 'A,2024-01-03,2.5', 'B,2024-01-02,10', 'C,2024-01-02,7'];
-/** Version 1 had no door for single records. */
+/** Version 1 had no endpoint for single records. */
 const PUSHED = 'D,2024-01-02,3';
 const LATER = 'E,2024-01-05,4';
 
@@ -73,13 +73,13 @@ for (const path of FOLDERS) {
           '/sql-query/WS?sqlQuery=SELECT count(*) AS n FROM PRICES',
         );
         assert.equal(counted, `[{"n":${now.length}}]`);
-        // Version 1 kept no journal: what was charged then can not be recomputed.
+        // Version 1 kept no journal: its charges can not be recomputed.
         if (version > 1) await proveLedger(server);
         if (start === 'second') break;
         const versions = JSON.parse(await read(server, '/datasets/WS/PRICES/versions')) as {
           readonly snapshot: number;
         }[];
-        // The oldest one made the dataset, the next one took the first load.
+        // The oldest snapshot created the dataset, the next one is that of the first load.
         const first = versions.at(-2)?.snapshot ?? 0;
         expect(versions.length).toBeGreaterThanOrEqual(3);
         assert.deepEqual(sorted(await csv(`&asOf=${first}`)), LOADED.slice(0, 3));

@@ -1,4 +1,4 @@
-// The catalog on a thread of its own: what is written there is read here, and refusals come as they were.
+// The catalog on a thread of its own: its writes are read here, and refusals arrive unchanged.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

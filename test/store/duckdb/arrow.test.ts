@@ -35,7 +35,7 @@ test('several batches hold every record in its place, nulls and long texts too',
   assert.equal(at, objects);
 });
 
-test('what lies under a null does not go out', async () => {
+test('the bytes under a null are not sent', async () => {
   const sql = `SELECT CASE WHEN i % 2 = 0 THEN NULL ELSE i END AS n,
     CASE WHEN i % 2 = 0 THEN NULL ELSE 'secret' || i END AS note FROM range(2000) t(i)`;
   const { bytes } = await pool.body({ ...ask, statements: [sql] }, 'arrow');

@@ -1,4 +1,4 @@
-// Accounts take turns before the children, and a place whose process could not start heals.
+// Accounts take turns at the child processes, and a slot whose process could not start recovers.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { afterAll, test } from 'vitest';
@@ -22,13 +22,13 @@ function ask(account: string, sql: string, deadlineMs = 20_000, signal?: AbortSi
   return pool.forAccount(account).rows(signal === undefined ? question : { ...question, signal });
 }
 
-const failureOf = (asked: Promise<unknown>): Promise<Failure | undefined> =>
-  asked.then(
+const failureOf = (request: Promise<unknown>): Promise<Failure | undefined> =>
+  request.then(
     () => undefined,
     (error: unknown) => (error instanceof Failure ? error : undefined),
   );
 
-test('six endless queries of one account do not stand before another one', async () => {
+test('six endless queries of one account do not block another one', async () => {
   await ask('b', 'SELECT 1');
   const stop = new AbortController();
   const endless = Array.from({ length: 6 }, () => failureOf(ask('a', SLOW, 60_000, stop.signal)));
@@ -43,7 +43,7 @@ test('six endless queries of one account do not stand before another one', async
   assert.equal(pool.load().waiting, 0);
 });
 
-test('the time of what failed is told, of what was answered is not', async () => {
+test('the time of failed queries is reported, that of answered ones is not', async () => {
   failed.length = 0;
   await ask('c', 'SELECT 1');
   assert.equal((await failureOf(ask('c', SLOW, 300)))?.type, 'TimedOut');
@@ -52,28 +52,28 @@ test('the time of what failed is told, of what was answered is not', async () =>
   assert.ok(ms >= 290 && ms < 10_000, `${ms} ms`);
 });
 
-test('hundreds of one account wait; another one is answered; whoever leaves gives up the place', async () => {
+test('hundreds of one account wait; another one is answered; a cancelled query frees its place', async () => {
   const stop = new AbortController();
-  const asked = Array.from({ length: 503 }, () =>
+  const requests = Array.from({ length: 503 }, () =>
     failureOf(ask('d', SLOW, 3_600_000, stop.signal)),
   );
   assert.equal(pool.load().waiting, 501);
   assert.deepEqual(await ask('e', 'SELECT 2 AS n'), [[{ n: 2 }]]);
   stop.abort();
-  for (const failure of await Promise.all(asked)) assert.equal(failure?.type, 'TimedOut');
+  for (const failure of await Promise.all(requests)) assert.equal(failure?.type, 'TimedOut');
   assert.equal(pool.load().waiting, 0);
   assert.deepEqual(await ask('d', 'SELECT 3 AS n'), [[{ n: 3 }]]);
 });
 
-test('turns go around, in the order of each account', () => {
+test('accounts take turns, each in its own order', () => {
   const queue = new FairQueue<string>();
   for (const item of ['a1', 'a2', 'a3', 'b1', 'c1', 'b2']) queue.push(item.charAt(0), item);
-  const taken = Array.from({ length: 7 }, () => queue.take(() => true));
-  assert.deepEqual(taken, ['a1', 'b1', 'c1', 'a2', 'b2', 'a3', undefined]);
+  const turns = Array.from({ length: 7 }, () => queue.take(() => true));
+  assert.deepEqual(turns, ['a1', 'b1', 'c1', 'a2', 'b2', 'a3', undefined]);
   assert.equal(queue.size, 0);
 });
 
-test('without a file to spare a question is refused; with one the same place answers', () => {
+test('without a free file descriptor a query is refused; with one the same slot answers', () => {
   const script = new URL('./fewFiles.ts', import.meta.url).pathname;
   const command = `ulimit -n 64; exec "$0" --disable-warning=ExperimentalWarning "$1"`;
   const { stdout, stderr } = spawnSync('sh', ['-c', command, process.execPath, script], {

@@ -1,4 +1,4 @@
-// A process that may open few files: a pool that is asked when none is left, and when there are some.
+// A process that may open few files: a pool that receives a query when none is left, and when some are free.
 import { closeSync, openSync } from 'node:fs';
 import { DuckDbPool } from '../../../store/duckdb/pool.ts';
 

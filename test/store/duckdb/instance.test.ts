@@ -1,4 +1,4 @@
-// What a locked DuckDB instance says to every connection, on a machine of another zone.
+// The settings of a locked DuckDB instance on every connection, on a machine in another zone.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { lockedInstance } from '../../../store/duckdb/instance.ts';
@@ -6,7 +6,7 @@ import type { Scope } from '../../../store/duckdb/protocol.ts';
 
 const SCOPE = { files: [], memoryBytes: 128 * 1024 ** 2, threads: 1 };
 
-// DuckDB asks for the machine's zone when it is first loaded.
+// DuckDB reads the machine's zone when it is first loaded.
 process.env['TZ'] = 'America/New_York';
 
 test('each connection reads instants in UTC and keeps the footers of files', async () => {
@@ -39,12 +39,12 @@ const SKIPS: readonly (readonly [what: string, scope: Partial<Scope>, skipped: s
 ];
 
 for (const [what, part, skipped] of SKIPS) {
-  test(`what is left out of planning a query ${what}`, async () => {
+  test(`optimizers that are disabled for a query ${what}`, async () => {
     const instance = await lockedInstance({ ...SCOPE, ...part });
     const question = await instance.connect();
     const answer = await question.runAndReadAll(`SELECT current_setting('disabled_optimizers')`);
-    const told = String(answer.getRowsJson()[0]?.[0]);
-    assert.equal(told.toLowerCase().split(',').toSorted().join(','), skipped);
+    const setting = String(answer.getRowsJson()[0]?.[0]);
+    assert.equal(setting.toLowerCase().split(',').toSorted().join(','), skipped);
     question.closeSync();
     instance.closeSync();
   });

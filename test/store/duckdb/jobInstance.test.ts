@@ -1,5 +1,5 @@
-// Statements of a job, one after the other on what is kept for them: none sees what another left, and
-// none of another job reads its files.
+// Statements of a job, one after the other on a kept instance: none sees the objects of another one, and
+// no statement of another job reads its files.
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -39,22 +39,28 @@ const read = (job: string): string => `SELECT a FROM read_csv('${join(root, job)
 
 const HERE = 'SELECT count(*)::INTEGER AS n FROM duckdb_tables()';
 
-test('what a statement made for itself is gone for the next one, with progress or without', async () => {
+test('the temporary table of a statement is gone for the next one, with progress or without', async () => {
   const make = 'CREATE TEMP TABLE t AS SELECT 1 AS a';
-  for (const told of [undefined, () => undefined, undefined, () => undefined, () => undefined]) {
+  for (const onProgress of [
+    undefined,
+    () => undefined,
+    undefined,
+    () => undefined,
+    () => undefined,
+  ]) {
     const rows = [[{ Count: '1' }], [{ n: 1 }]];
-    assert.deepEqual(await ask('one', [make, HERE], told), rows);
+    assert.deepEqual(await ask('one', [make, HERE], onProgress), rows);
   }
 });
 
 // Making an instance takes more processor time than most statements of a small load.
-test('the next statement of a job runs on the same instance, and tells its progress', async () => {
+test('the next statement of a job runs on the same instance, and reports its progress', async () => {
   let most = 0;
-  const tell = (percent: number): void => void (most = Math.max(most, percent));
+  const onProgress = (percent: number): void => void (most = Math.max(most, percent));
   const make = 'CREATE TABLE long AS SELECT r AS a FROM range(1000000) AS rows(r)';
-  await ask('one', [make], tell);
+  await ask('one', [make], onProgress);
   const count = 'SELECT count(DISTINCT md5(a::VARCHAR))::INTEGER AS n FROM long';
-  assert.deepEqual(await ask('one', [count], tell), [[{ n: 1_000_000 }]]);
+  assert.deepEqual(await ask('one', [count], onProgress), [[{ n: 1_000_000 }]]);
   assert.ok(most > 0 && most < 100, `${most} %`);
   await assert.rejects(ask('other', [count]), /long does not exist/);
 });
@@ -79,8 +85,8 @@ test('a file that is written again under its name is read anew', async () => {
   }
 });
 
-// DuckDB 1.5.5 takes a file of the same length and second for the one that it has read of.
-test('a file that another of its length replaces at once is read anew', async () => {
+// DuckDB 1.5.5 mistakes a file of the same length and second for the one that it has read.
+test('a file that is immediately replaced by another of its length is read anew', async () => {
   const path = join(root, 'one', 'same.parquet');
   const bodies: Buffer[] = [];
   for (let at = 0; at < 20; at += 1) {

@@ -1,4 +1,4 @@
-// A query process does not outlive its server, whatever it is at.
+// A query process does not outlive its server, in any state.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,10 +12,10 @@ import { ownProcesses, send } from '../../../store/duckdb/slot.ts';
 
 const WITHIN_MS = 30_000;
 
-test('a query process whose server is killed ends at once, in the middle of a statement', async () => {
+test('a query process whose server is killed ends immediately, in the middle of a statement', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'tapedeck-orphan-'));
   const path = join(folder, 'wide.csv');
-  // DuckDB is at it for minutes, in one step that no interrupt reaches.
+  // DuckDB works on it for minutes, in one step that no interrupt reaches.
   await writeFile(path, `a,b\n${'1,'.repeat(500_000)}\n`);
   const statement = `FROM read_csv('${path}', auto_detect = false, delim = ',', store_rejects = true,
     columns = {a: 'VARCHAR', b: 'BIGINT'}, max_line_size = 16777216)`;
@@ -30,7 +30,7 @@ test('a query process whose server is killed ends at once, in the middle of a st
   const child = ownProcesses.start(0);
   try {
     send(child, { kind: 'request', request });
-    // It tells of its memory while a statement runs.
+    // It reports its memory while a statement runs.
     for (let kind = ''; kind !== 'memory';) {
       [{ kind }] = (await once(child, 'message')) as [{ readonly kind: string }];
     }
@@ -43,7 +43,7 @@ test('a query process whose server is killed ends at once, in the middle of a st
   }
 });
 
-test('processes whose server is killed while they start say nothing', async () => {
+test('processes whose server is killed while they start print nothing', async () => {
   for (const afterMs of [20, 300, 700]) {
     const script = new URL('./killedServer.ts', import.meta.url).pathname;
     const server = spawn(process.execPath, [script, String(afterMs)], {
@@ -51,7 +51,7 @@ test('processes whose server is killed while they start say nothing', async () =
     });
     const pieces: Buffer[] = [];
     server.stderr.on('data', (piece: Buffer) => pieces.push(piece));
-    // It is closed by the last of the processes that have it.
+    // The last of the processes that hold it closes it.
     await once(server.stderr, 'end');
     const text = Buffer.concat(pieces)
       .toString()

@@ -1,4 +1,4 @@
-// DuckDB children: what they may read, and what happens to one that misbehaves.
+// DuckDB children: the files they may read, and the handling of one that misbehaves.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -31,7 +31,7 @@ const failure = async (promise: Promise<unknown>): Promise<Failure> =>
     (error: unknown) => error as Failure,
   );
 
-test('only the files of the question can be read', async () => {
+test('only the files of the query can be read', async () => {
   assert.deepEqual(await ask(`SELECT sum(a) AS s FROM read_csv('${folder}/mine.csv')`), [
     [{ s: '3' }],
   ]);
@@ -47,7 +47,7 @@ test('only the files of the question can be read', async () => {
   }
 });
 
-test('a pool that is closed twice gives each process back once', async () => {
+test('a pool that is closed twice ends each process once', async () => {
   const ends: unknown[] = [];
   const end: typeof ownProcesses.end = (child, isIdle) => {
     ends.push(child);
@@ -61,7 +61,7 @@ test('a pool that is closed twice gives each process back once', async () => {
   assert.equal(ends.length, 1);
 });
 
-test('a process for a question that comes soon is the one that answers it', async () => {
+test('a process that was started ahead answers the next query', async () => {
   let starts = 0;
   const start = (niceness: number): ReturnType<typeof ownProcesses.start> => {
     starts += 1;
@@ -75,13 +75,13 @@ test('a process for a question that comes soon is the one that answers it', asyn
   assert.equal(starts, 1);
   await Promise.all([own.rows(question), own.forAccount('other').rows(question)]);
   own.startOne();
-  assert.equal(starts, 2, 'two at once, and one of them is free again');
+  assert.equal(starts, 2, 'two concurrent ones, and one of them is free again');
   await own.close();
   own.startOne();
   assert.equal(starts, 2);
 });
 
-test('by folder: files beside those of the question, and nothing else', async () => {
+test('by folder: files beside those of the query, and nothing else', async () => {
   const wide = new DuckDbPool({
     children: 1,
     memoryBytes: 128 * 1024 ** 2,
@@ -115,7 +115,7 @@ for (const sql of REFUSED) {
   });
 }
 
-test('statements behind a count of none are not run, and have no rows', async () => {
+test('statements behind a count of zero are not run, and have no rows', async () => {
   const asking = (count: number): Promise<unknown> =>
     pool.rows({
       files: [],
@@ -135,16 +135,16 @@ test('a statement past its deadline is interrupted; its child goes on', async ()
   assert.deepEqual(await ask('SELECT 1 AS one'), [[{ one: 1 }]]);
 });
 
-test('a caller who leaves takes its statement along', async () => {
-  const gone = new AbortController();
+test('a cancelled query ends its statement', async () => {
+  const controller = new AbortController();
   const slow = 'SELECT count(*) FROM range(100000000000) t(a), range(10) u(b) WHERE a * b % 7 = 3';
-  const question = { files: [], statements: [slow], deadlineMs: 60_000, signal: gone.signal };
-  const asked = failure(pool.rows(question));
-  setTimeout(() => gone.abort(), 100);
-  assert.equal((await asked).type, 'TimedOut');
+  const question = { files: [], statements: [slow], deadlineMs: 60_000, signal: controller.signal };
+  const outcome = failure(pool.rows(question));
+  setTimeout(() => controller.abort(), 100);
+  assert.equal((await outcome).type, 'TimedOut');
 });
 
-test('a child past its memory is killed; others are served, and so is the next question', async () => {
+test('a child beyond its memory is killed; others are served, and so is the next query', async () => {
   const greedy = failure(ask(`SELECT length(repeat('x', 3000000000))`));
   const other = ask('SELECT 2 AS two');
   assert.equal((await greedy).type, 'TooLarge');
@@ -152,16 +152,16 @@ test('a child past its memory is killed; others are served, and so is the next q
   assert.deepEqual(await ask('SELECT 3 AS three'), [[{ three: 3 }]]);
 });
 
-test('many questions at once wait their turn', async () => {
-  const asked = Array.from({ length: 100 }, (_, at) => ask(`SELECT ${at} AS n`));
-  const answers = (await Promise.all(asked)) as { n: number }[][][];
+test('many concurrent queries wait for their turn', async () => {
+  const requests = Array.from({ length: 100 }, (_, at) => ask(`SELECT ${at} AS n`));
+  const answers = (await Promise.all(requests)) as { n: number }[][][];
   assert.deepEqual(
     answers.map((answer) => answer[0]?.[0]?.n),
     Array.from({ length: 100 }, (_, at) => at),
   );
 });
 
-test('an interrupted answer is none, however many of its rows there were', async () => {
+test('an interrupted answer is dropped, with any number of rows', async () => {
   const slow = { files: [], statements: ['SELECT i FROM range(40_000_000) t(i)'], deadlineMs: 100 };
   for (const format of ['jsonl', 'arrow'] as const) {
     const { type, message } = await failure(pool.body(slow, format));

@@ -1,5 +1,5 @@
-// Jobs of a workspace that touch few bytes share an instance: it reads and writes what is the workspace's,
-// and what it lacks the memory for is done where it may spill.
+// Jobs of a workspace that touch few bytes share an instance: it reads and writes files of the workspace,
+// and a statement that exceeds its memory is run on an instance that may spill.
 import assert from 'node:assert/strict';
 import { link, mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -39,7 +39,7 @@ const wallsOf = (workspace: Workspace): readonly string[] => [
   join(root, 'lake', workspace),
 ];
 
-interface Asked {
+interface RequestOptions {
   readonly job?: string;
   readonly files?: readonly string[];
 }
@@ -47,7 +47,7 @@ interface Asked {
 const ask = (
   workspace: Workspace,
   statement: string,
-  { files = [], job = 'one' }: Asked = {},
+  { files = [], job = 'one' }: RequestOptions = {},
 ): Promise<unknown> =>
   pool.forWorkspace(wallsOf(workspace)).rows({
     files,
@@ -58,12 +58,12 @@ const ask = (
 const read = (path: string): string => `SELECT a FROM read_csv('${path}')`;
 const MARK = 'CREATE TABLE mark AS SELECT 1 AS a';
 const MARKED = `SELECT count(*)::INTEGER AS n FROM duckdb_tables() WHERE table_name = 'mark'`;
-const isMarked = async (workspace: Workspace, asked?: Asked): Promise<boolean> => {
-  const [[row] = []] = (await ask(workspace, MARKED, asked)) as { readonly n: number }[][];
+const isMarked = async (workspace: Workspace, options?: RequestOptions): Promise<boolean> => {
+  const [[row] = []] = (await ask(workspace, MARKED, options)) as { readonly n: number }[][];
   return row?.n === 1;
 };
 
-test('jobs of a workspace run on one instance, whoever asks in between', async () => {
+test('jobs of a workspace run on one instance, also with other workspaces in between', async () => {
   await ask('WS', MARK);
   assert.equal(await isMarked('WS', { job: 'other', files: [storedOf('WS')] }), true);
   for (const another of ['WS2', 'OTHER'] as const) assert.equal(await isMarked(another), false);
@@ -87,9 +87,13 @@ test('nothing of another workspace is read or written, before or after its own j
     const paths = [theirs, around, storedOf(foreign), join(away, 'mine.csv')];
     for (const path of [...paths, join(root, 'body.csv'), `${root}/tmp/*/one/mine.csv`]) {
       await assert.rejects(ask(own, read(path)), /Permission Error/, path);
-      const made = `${path}.made`;
-      await assert.rejects(ask(own, `COPY (SELECT 1) TO '${made}'`), /Permission Error/, made);
-      await assert.rejects(stat(made), /ENOENT/);
+      const copyPath = `${path}.made`;
+      await assert.rejects(
+        ask(own, `COPY (SELECT 1) TO '${copyPath}'`),
+        /Permission Error/,
+        copyPath,
+      );
+      await assert.rejects(stat(copyPath), /ENOENT/);
     }
     assert.deepEqual(await ask(own, mine), [[{ a: `${own} other` }]]);
     await assert.rejects(ask(own, `ATTACH '${join(root, 'tmp', own, 'x.db')}' AS x (TYPE sqlite)`));
@@ -97,7 +101,7 @@ test('nothing of another workspace is read or written, before or after its own j
   }
 });
 
-test('a file from elsewhere is read on an instance of the job, a link to it on the shared one', async () => {
+test('an outside file is read on an instance of the job, a link to it on the shared one', async () => {
   await ask('WS2', MARK);
   const body = join(root, 'body.csv');
   const files = [body];
@@ -105,9 +109,9 @@ test('a file from elsewhere is read on an instance of the job, a link to it on t
   assert.equal(await isMarked('WS2', { files }), false);
   const linked = join(root, 'tmp', 'WS2', 'linked');
   await link(body, linked);
-  const asked = { files: [linked], job: 'other' };
-  assert.deepEqual(await ask('WS2', read(linked), asked), [[{ a: 'body' }]]);
-  assert.equal(await isMarked('WS2', asked), true);
+  const options = { files: [linked], job: 'other' };
+  assert.deepEqual(await ask('WS2', read(linked), options), [[{ a: 'body' }]]);
+  assert.equal(await isMarked('WS2', options), true);
 });
 
 test('many bytes have an instance of their own, with all threads', async () => {
@@ -137,17 +141,19 @@ async function bomb(job: string): Promise<string> {
   return path;
 }
 
-test('what takes more memory than there is ends as it does on its own: spilled', async () => {
+test('a statement that exceeds the memory ends as on its own instance: spilled', async () => {
   const path = await bomb('one');
-  const made = join(folderOf('WS', 'one'), 'made.parquet');
+  const copyPath = join(folderOf('WS', 'one'), 'made.parquet');
   const sorted = `SELECT a || row_number() OVER () AS a FROM '${path}' ORDER BY md5(a)`;
-  const copy = `COPY (${sorted}) TO '${made}' (COMPRESSION uncompressed)`;
+  const copy = `COPY (${sorted}) TO '${copyPath}' (COMPRESSION uncompressed)`;
   assert.deepEqual(await ask('WS', copy, { files: [path] }), [[{ Count: '1500000' }]]);
-  // To count what is distinct takes more than that, where a busy machine runs one of the two threads.
+  // Counting distinct values takes more than that, where a busy machine runs one of the two threads.
   const number = `replace(a, '${TEXT}', '')::BIGINT`;
-  const told = `count(*)::INTEGER AS n, sum(${number})::BIGINT AS sum, max(${number}) AS most`;
+  const aggregates = `count(*)::INTEGER AS n, sum(${number})::BIGINT AS sum, max(${number}) AS most`;
   const sum = String((1_500_000 * 1_500_001) / 2);
-  const numbered = await ask('WS', `SELECT ${told} FROM '${made}'`, { files: [made] });
+  const numbered = await ask('WS', `SELECT ${aggregates} FROM '${copyPath}'`, {
+    files: [copyPath],
+  });
   assert.deepEqual(numbered, [[{ n: 1_500_000, sum, most: '1500000' }]]);
   assert.deepEqual((await readdir(folderOf('WS', 'one'))).filter(isOfDuckDb), []);
   assert.deepEqual((await readdir(join(root, 'tmp', 'WS'))).toSorted(), ['one', 'other']);
@@ -158,27 +164,27 @@ const isOfDuckDb = (name: string): boolean => name.includes('duckdb') || name.st
 test('or refused, with the same sentence', async () => {
   const path = await bomb('other');
   const list = `SELECT len(list(a || r)) FROM '${path}', range(4) AS rows(r)`;
-  const asked = { files: [path], folder: folderOf('WS', 'other'), statements: [list] };
-  const told = async (one: DuckDbPool): Promise<string> =>
-    one.rows({ ...asked, deadlineMs: 60_000 }).then(
+  const query = { files: [path], folder: folderOf('WS', 'other'), statements: [list] };
+  const readFailure = async (one: DuckDbPool): Promise<string> =>
+    one.rows({ ...query, deadlineMs: 60_000 }).then(
       () => '',
       (error: unknown) => String(error).replace(/[\d.]+ \w+\b/g, 'n'),
     );
-  const alone = await told(pool);
+  const alone = await readFailure(pool);
   assert.match(alone, /Out of Memory Error/);
-  assert.equal(await told(pool.forWorkspace(wallsOf('WS'))), alone);
+  assert.equal(await readFailure(pool.forWorkspace(wallsOf('WS'))), alone);
 });
 
-test('an instance goes when nothing is asked of it, and when too many others are', async () => {
+test('an instance is closed when it is idle, and when there are too many others', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   try {
-    let made = 0;
-    let gone = 0;
+    let createdCount = 0;
+    let closedCount = 0;
     const blank = async (): ReturnType<typeof blankInstance> => {
-      made += 1;
+      createdCount += 1;
       return blankInstance();
     };
-    const jobs = new JobInstances({ blank, onNoneShared: () => (gone += 1) });
+    const jobs = new JobInstances({ blank, onNoneShared: () => (closedCount += 1) });
     const run = async (workspace: string): Promise<unknown> => {
       const walls = [join(root, 'many', workspace)];
       const folder = join(root, 'many', workspace, 'job');
@@ -187,18 +193,18 @@ test('an instance goes when nothing is asked of it, and when too many others are
       return jobs.run(scope, async (connection) => (await connection.run('SELECT 1')).getRows());
     };
     for (const workspace of [...WORKSPACES, ...WORKSPACES]) await run(workspace);
-    assert.equal(made, 3, 'one for each workspace');
+    assert.equal(createdCount, 3, 'one for each workspace');
     vi.advanceTimersByTime(9_000);
     await run('WS');
     vi.advanceTimersByTime(9_000);
-    assert.deepEqual([made, gone, jobs.hasShared], [3, 0, true]);
+    assert.deepEqual([createdCount, closedCount, jobs.hasShared], [3, 0, true]);
     vi.advanceTimersByTime(1_000);
-    assert.deepEqual([made, gone, jobs.hasShared], [3, 1, false], 'none is left');
+    assert.deepEqual([createdCount, closedCount, jobs.hasShared], [3, 1, false], 'none is left');
     for (let at = 0; at < 5; at += 1) await run(`W${at}`);
     await run('W4');
-    assert.equal(made, 8);
+    assert.equal(createdCount, 8);
     await run('W0');
-    assert.equal(made, 9, 'the first of them went');
+    assert.equal(createdCount, 9, 'the first of them was closed');
     vi.advanceTimersByTime(10_000);
     assert.equal(jobs.hasShared, false);
   } finally {

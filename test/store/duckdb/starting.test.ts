@@ -1,4 +1,5 @@
-// That a query process starts slowly is no part of a caller's time, and is told as the server's own fault.
+// A slow start of a query process does not count against a caller's time limit, and is reported as the
+// server's own fault.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { DuckDbPool } from '../../../store/duckdb/pool.ts';
@@ -6,7 +7,7 @@ import { createProcesses } from '../../../store/duckdb/slot.ts';
 
 const slowly = createProcesses(new URL('./slowChild.ts', import.meta.url));
 
-test('a question whose process starts slower than its time limit is answered', async () => {
+test('a query whose process starts slower than its time limit is answered', async () => {
   const limits = { children: 1, memoryBytes: 128 * 1024 ** 2, threads: 1 };
   const pool = new DuckDbPool({ ...limits, processes: slowly });
   try {

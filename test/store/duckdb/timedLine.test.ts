@@ -1,4 +1,4 @@
-// Who waits for one of several places: as many as there is room for, no longer than their deadline, and no
+// The queue for one of several places: with a maximum length, no wait longer than its deadline, and no
 // account before another.
 import assert from 'node:assert/strict';
 import { setTimeout as after } from 'node:timers/promises';
@@ -6,7 +6,7 @@ import { afterAll, expect, test } from 'vitest';
 import { Failure } from '../../../store/base/failure.ts';
 import { type TimedItem, TimedQueue } from '../../../store/queues/timedQueue.ts';
 
-/** Whoever still waits leaves at the end. */
+/** Cancels all waits at the end. */
 const end = new AbortController();
 afterAll(() => end.abort());
 
@@ -14,7 +14,7 @@ interface Item extends TimedItem {
   readonly bytes: number;
 }
 
-/** Those that are made room of are refused before anybody looks. */
+/** A queue that handles rejections: displaced items are refused before a test awaits them. */
 class WatchedLine extends TimedQueue<Item, string> {
   override wait(one: Item): Promise<string> {
     const wait = super.wait(one);
@@ -33,7 +33,7 @@ const item = (account: string, deadlineMs = 60_000, bytes = 1): Item => ({
   signal: end.signal,
 });
 
-/** How many were refused, and how. */
+/** The failures of the refused items. */
 async function refusals(waits: readonly Promise<unknown>[]): Promise<readonly Failure[]> {
   const open = Symbol('open');
   const all = await Promise.all(
@@ -50,7 +50,7 @@ async function refusals(waits: readonly Promise<unknown>[]): Promise<readonly Fa
   return all.filter((one): one is Failure => one instanceof Failure);
 }
 
-test('an account that is alone has the whole line, and the next one is refused', async () => {
+test('a single account may use the whole queue, and its next item is refused', async () => {
   const line = lineOf(2);
   const waits = Array.from({ length: 5_001 }, () => line.wait(item('a')));
   const refused = await refusals(waits);
@@ -61,7 +61,7 @@ test('an account that is alone has the whole line, and the next one is refused',
   assert.equal(line.size, 5_000);
 });
 
-test('a full line makes room for another account at the expense of who has most in it', async () => {
+test('a full queue makes room for another account at the expense of the one with most items', async () => {
   const line = lineOf(2);
   const first = Array.from({ length: 5_000 }, () => line.wait(item('a')));
   const second = Array.from({ length: 10 }, () => line.wait(item('b')));
@@ -69,17 +69,17 @@ test('a full line makes room for another account at the expense of who has most 
   const refused = await refusals(first);
   assert.equal(refused.length, 10);
   assert.ok(refused.every(({ type }) => type === 'Busy'));
-  // The last that came goes first.
+  // The last item is displaced first.
   assert.equal((await refusals(first.slice(0, 4_990))).length, 0);
 });
 
-test('long statements fill the line too', async () => {
+test('long statements fill the queue too', async () => {
   const line = lineOf(2);
   const waits = Array.from({ length: 70 }, () => line.wait(item('a', 60_000, 1024 ** 2)));
   assert.equal((await refusals(waits)).length, 70 - 64);
 });
 
-test('what can not be answered in time is refused at once, with the time to come again', async () => {
+test('an item that can not be served in time is refused immediately, with a time to retry', async () => {
   const line = lineOf(2);
   line.recordMs(1_000);
   const waits = Array.from({ length: 21 }, () => line.wait(item('a', 10_000)));
@@ -91,7 +91,7 @@ test('what can not be answered in time is refused at once, with the time to come
   assert.equal((await refusals([line.wait(item('b', 10_000))])).length, 0);
 });
 
-test('nobody waits longer than the deadline of the question, but the server itself', async () => {
+test('no item waits longer than its deadline, except those of the server itself', async () => {
   const line = lineOf(1);
   line.recordMs(3_000);
   const own = line.wait(item('', 30));
@@ -109,7 +109,7 @@ test('a few slow items do not refuse a thousand quick ones', async () => {
   assert.equal((await refusals(waits)).length, 0);
 });
 
-test('a caller who left is not waited for', async () => {
+test('a cancelled item leaves the queue', async () => {
   const line = lineOf(1);
   const left = new AbortController();
   const wait = line.wait({ ...item('a'), signal: left.signal });

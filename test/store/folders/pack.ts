@@ -1,5 +1,5 @@
-// Packs a data folder as this program writes it, for test/store/catalog/oldFolders.test.ts. To be run once
-// by whoever brings a new version of the catalog: `npx node test/store/folders/pack.ts`.
+// Packs a data folder as this program writes it, for test/store/catalog/oldFolders.test.ts. Run it once for
+// each new version of the catalog: `npx node test/store/folders/pack.ts`.
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ const LOADS = [
 ];
 const PUSHED = { symbol: 'D', date: '2024-01-02', close: 3 };
 
-/** Fills the folder and closes it; the version of its catalog. */
+/** Fills the folder and closes it; returns the version of its catalog. */
 async function filled(folder: string): Promise<string> {
   await using server = await startServer({ folder });
   for (const csv of LOADS) await loaded(server, 'PRICES', csv, { key: 'symbol', date: 'date' });

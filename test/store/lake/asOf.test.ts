@@ -1,4 +1,4 @@
-// Time travel: what was answered for an old snapshot is answered for ever, byte for byte.
+// Time travel: the answer for an old snapshot stays the same for ever, byte for byte.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { get, loaded, read } from '../../base/client.ts';
@@ -31,7 +31,7 @@ test('asOf an old snapshot is byte-identical after many later commits', async ()
   assert.equal(answer.headers.get('svccloud-snapshot'), String(first.snapshot));
 });
 
-test('asOf before the dataset was made is 404, asOf nonsense is 400', async () => {
+test('asOf before the dataset was created is 404, an invalid asOf is 400', async () => {
   await using server = await startServer();
   await loaded(server, 'NEW', 'symbol,date\nA,2020-01-01\n');
   assert.equal((await get(server, '/data/WS/NEW?asOf=1')).status, 404);

@@ -1,4 +1,4 @@
-// A file is read plainly only when each wanted column is in it under the present name, id and type.
+// A file is read plainly only when each requested column is in it under the present name, id and type.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -50,7 +50,7 @@ test('a file is as its table is, or is read by the ids of its columns', async ()
   const shapes = new FileShapes();
   const select = `SELECT 7::BIGINT AS a, 'x' AS b, '{"m":1}'::JSON AS j, DATE '2024-02-29' AS d`;
   const file = await written('one.parquet', select, 'a: 1, b: 2, j: 3, d: 4');
-  assert.equal(shapes.hasColumns(file, [A]), false, 'nothing is known of it yet');
+  assert.equal(shapes.hasColumns(file, [A]), false, 'its columns are not loaded yet');
   await shapes.load([file], { paths: [], pathOf, isDamaged }, ask);
   const cases: readonly (readonly [string, boolean, readonly Column[]])[] = [
     ['all', true, [A, B, column(3, 'j', 'json'), column(4, 'd', 'date')]],
@@ -73,21 +73,21 @@ test('a file is as its table is, or is read by the ids of its columns', async ()
   }
 });
 
-test('a file is looked at once, beside files of other shapes', async () => {
+test('the columns of a file are read once, beside files of other shapes', async () => {
   const shapes = new FileShapes();
   const one = await written('two.parquet', `SELECT 1::BIGINT AS a, 'x' AS b`, 'a: 1, b: 2');
   const other = await written('three.parquet', `SELECT 2.5::DOUBLE AS a`, 'a: 1');
-  const asked: string[] = [];
+  const queries: string[] = [];
   const learn = (files: readonly DataFile[]): Promise<void> =>
     shapes.load(files, { paths: [], pathOf, isDamaged }, (statements) => {
-      asked.push(...statements);
+      queries.push(...statements);
       return ask(statements);
     });
   await learn([one]);
   await learn([one, other]);
   await learn([other, one]);
-  assert.equal(asked.length, 2);
-  assert.ok(!asked[1]?.includes('two.parquet'), asked[1]);
+  assert.equal(queries.length, 2);
+  assert.ok(!queries[1]?.includes('two.parquet'), queries[1]);
   assert.deepEqual(
     [shapes.hasColumns(one, [A, B]), shapes.hasColumns(other, [A, B])],
     [true, false],

@@ -1,4 +1,4 @@
-// The lake's time goes on whatever the machine's clock does, and a time of that clock finds its way back.
+// The lake's time is monotonic under any change of the machine's clock, and a time of that clock maps to it.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -42,7 +42,7 @@ async function withFolder(work: (folder: string) => Promise<void>): Promise<void
 const FIRST = '{"symbol":"A","date":"2020-01-01","v":0}';
 const INDEX = { key: 'symbol', date: 'date' };
 
-test('after a jump forth and back, asOf finds what was there at each time of the clock', () =>
+test('after a jump forth and back, asOf finds the values at each time of the clock', () =>
   withFolder(async (folder) => {
     const wall = { ms: NOON_MS };
     let server = await start(folder, wall);
@@ -50,7 +50,7 @@ test('after a jump forth and back, asOf finds what was there at each time of the
     wall.ms = NOON_MS + 365 * 24 * HOUR_MS;
     assert.equal(await push(server, 1), 200);
     wall.ms = NOON_MS + HOUR_MS;
-    assert.deepEqual(await valuesAt(server, wall.ms), [0, 1], 'now is all there is');
+    assert.deepEqual(await valuesAt(server, wall.ms), [0, 1], 'now includes everything');
     assert.equal(await push(server, 2), 200);
     wall.ms = NOON_MS + 2 * HOUR_MS;
     await loaded(server, 'D', '{"symbol":"A","date":"2020-03-01","v":3}');
@@ -71,29 +71,29 @@ test('after a jump forth and back, asOf finds what was there at each time of the
     assert.match(metrics, /lake_clock_ahead_ms [1-9]\d+/);
     wall.ms = NOON_MS + 366 * 24 * HOUR_MS;
     await loaded(server, 'D', '{"symbol":"A","date":"2020-03-02","v":4}');
-    assert.ok(server.tapedeck.services.lakeClock.aheadMs < 1_000, 'the clock came by itself');
+    assert.ok(server.tapedeck.services.lakeClock.aheadMs < 1_000, 'the clock caught up');
     await server.close();
   }));
 
-test('a setting refuses what is written while the clock is behind, at a start too', () =>
+test('a setting refuses writes while the clock is behind, at a start too', () =>
   withFolder(async (folder) => {
     const wall = { ms: NOON_MS };
     const settings = { TAPEDECK_CLOCK_BACK: 'refuse' };
     let server = await start(folder, wall, settings);
     await loaded(server, 'D', FIRST, INDEX);
     wall.ms = NOON_MS - CLOCK_BEHIND_MS + 1_000;
-    assert.equal(await push(server, 1), 200, 'a small correction is none');
+    assert.equal(await push(server, 1), 200, 'a small correction is ignored');
     wall.ms = NOON_MS - HOUR_MS;
-    for (const told of ['running', 'after a start']) {
+    for (const phase of ['running', 'after a start']) {
       const pushed = await send(server, 'POST', '/record/WS/D', {
         symbol: 'A',
         date: '2020-02-02',
       });
-      assert.equal(pushed.status, 503, told);
-      assert.match(pushed.text, /clock is at 2026-01-01T11:00.*TAPEDECK_CLOCK_BACK/, told);
+      assert.equal(pushed.status, 503, phase);
+      assert.match(pushed.text, /clock is at 2026-01-01T11:00.*TAPEDECK_CLOCK_BACK/, phase);
       const refused = await load(server, 'D', '{"symbol":"A","date":"2020-03-01","v":3}');
-      assert.match(await refused.text(), /ended in ERROR.*TAPEDECK_CLOCK_BACK/, told);
-      assert.deepEqual(await valuesAt(server, wall.ms), [0, 1], told);
+      assert.match(await refused.text(), /ended in ERROR.*TAPEDECK_CLOCK_BACK/, phase);
+      assert.deepEqual(await valuesAt(server, wall.ms), [0, 1], phase);
       await server.close();
       server = await start(folder, wall, settings);
     }
@@ -118,7 +118,7 @@ test('times only go on, over random walks of the clock and starts', async (t) =>
           const next = lakeClock.next();
           assert.ok(next > last, `seed ${seed}: ${next} after ${last}`);
           last = next;
-          assert.ok(lakeClock.toLakeTime(wall.ms) >= last, 'now is all there is');
+          assert.ok(lakeClock.toLakeTime(wall.ms) >= last, 'now includes everything');
           if (wall.ms > NOON_MS) assert.ok(lakeClock.aheadMs < 10_000 * HOUR_MS);
         }
         assert.equal(await push(server, 1 + at), 200);

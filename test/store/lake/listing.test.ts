@@ -1,4 +1,4 @@
-// The list of a folder's files, while folders come and go beside them.
+// The list of a folder's files, while folders are created and removed concurrently.
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { localDisk } from '../../../store/base/disk.ts';
 
 const LISTS = 300;
 
-test('a folder that goes meanwhile hides none of the other files', async () => {
+test('a folder that is removed meanwhile hides none of the other files', async () => {
   const root = await mkdtemp(join(tmpdir(), 'tapedeck-listing-'));
   const stays = ['a/b/stays', 'stays', 'z/stays'];
   for (const path of stays) {

@@ -1,4 +1,4 @@
-// Thousands of datasets: the first list after a start, and what one more costs.
+// Thousands of datasets: the first list after a start, and the cost of one more.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { startServer } from '../../base/server.ts';
 import { makeMany } from './manyDatasets.ts';
 
 const COUNT = 2_000;
-/** Scans made 2,000 stand still for 16 s. A busy machine takes some times as long as an idle one. */
+/** Scans blocked the event loop for 16 s with 2,000. A busy machine is several times slower. */
 const LIST_MS = 10_000;
 const STANDSTILL_MS = 2_000;
 
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-test('the first list after a start reads all of them together', async () => {
+test('the first list after a start reads all of them in one batch', async () => {
   await using server = await startServer({ folder });
   const delay = monitorEventLoopDelay({ resolution: 1 });
   delay.enable();
@@ -38,7 +38,7 @@ test('the first list after a start reads all of them together', async () => {
   assert.ok(stoodStillMs < STANDSTILL_MS, `the loop stood still for ${stoodStillMs} ms`);
 });
 
-test('one more dataset beside them', async () => {
+test('a further dataset', async () => {
   await using server = await startServer({ folder });
   await loaded(server, 'BEFORE', 'symbol,date,v\nA,2024-01-01,1\n');
   const delay = monitorEventLoopDelay({ resolution: 1 });

@@ -1,4 +1,4 @@
-// A lake of thousands of datasets, each with files in the catalog, made in a few transactions.
+// A lake of thousands of datasets, each with files in the catalog, created in a few transactions.
 import { insertDatasetRow } from '../../../store/lake/datasets/datasetRows.ts';
 import { createWorkspace } from '../../../store/lake/datasetEdits.ts';
 import type { Tapedeck } from '../../../app/main.ts';
@@ -17,10 +17,10 @@ const SCHEMA = {
   required: ['date'],
 };
 const COLUMNS = Object.keys(SCHEMA.properties);
-/** After those of any file that is loaded. */
+/** Above the ids of all loaded files. */
 const FIRST_FILE_ID = 10_000_000;
 
-/** Datasets M0 … of a new workspace MANY; the server is to be started again then. */
+/** Creates datasets M0 … of a new workspace MANY; the server must be restarted afterwards. */
 export async function makeMany(
   { services, accountId }: Tapedeck,
   count: number,
@@ -74,7 +74,7 @@ const insertDataset = (transaction: Database, name: string, tableId: number): Pr
     updated_ms: 0,
   });
 
-/** Only the catalog knows it: nothing reads it. */
+/** Files that are only in the catalog: nothing reads them. */
 function filePieces(
   transaction: Database,
   tableId: number,

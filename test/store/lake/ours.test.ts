@@ -82,7 +82,7 @@ test('the independent reader sees our rows at every snapshot', async () => {
   assert.equal((await get(server, '/data/WS/A?asOf=0')).status, 404);
 });
 
-test('and invented records before, and real ones after they gave way', async () => {
+test('also before and after real records replace the invented ones', async () => {
   const exchange = { symbols: 4, minuteDays: 1, minuteSymbols: 1, tickSymbols: 1 };
   await using server = await startServer({ seams: { exchange } });
   await server.tapedeck.exchange?.filled();
@@ -97,7 +97,7 @@ test('and invented records before, and real ones after they gave way', async () 
   assert.ok((await compare(server, 'SPLITS')) >= 3);
 });
 
-/** Every table, or those of one name, at every snapshot; how many that were. */
+/** Compares every table, or those of one name, at every snapshot; returns their number. */
 async function compare(server: TestServer, only?: string): Promise<number> {
   const catalog = await foreignCatalog(server.folder);
   let compared = 0;

@@ -1,7 +1,7 @@
 /**
  * The independent reader against lakes whose rows are known: the reference implementation's lake
- * (`../shared/lake/`, whose README says what happened at which snapshot), and a small SQLite lake
- * made here, by hand, of what that one lacks.
+ * (`../shared/lake/`, whose README describes each snapshot), and a small SQLite lake written here, by
+ * hand, with the features that the first one lacks.
  */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -64,12 +64,12 @@ function expectedLines(file: string): string[] {
 
 describe('the reference lake', () => {
   referenceTest('has snapshots 0 to 12, each later than the one before', async (catalog) => {
-    const found = await snapshots(catalog);
+    const snapshotRows = await snapshots(catalog);
     assert.deepEqual(
-      found.map(({ id }) => id),
+      snapshotRows.map(({ id }) => id),
       TABLES_BY_SNAPSHOT.map((_, id) => id),
     );
-    const times = found.map(({ time }) => Date.parse(time.replace(/\+00$/, 'Z')));
+    const times = snapshotRows.map(({ time }) => Date.parse(time.replace(/\+00$/, 'Z')));
     assert.ok(times.every((time, index) => index === 0 || time > (times[index - 1] ?? NaN)));
   });
 

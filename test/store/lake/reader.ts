@@ -16,7 +16,7 @@ type CatalogRow = Record<string, unknown>;
 /** The specification's tables behind SQL; integers may be bigints, booleans may be 0 and 1. */
 export interface LakeCatalog {
   rows(sql: string): Promise<CatalogRow[]>;
-  /** What has the `name` of each of its tables: a table or a query. */
+  /** The source of each table by its `name`: a table or a query. */
   readonly tables: string;
   close(): void;
 }
@@ -182,7 +182,7 @@ async function listFiles(catalog: LakeCatalog, at: number, id: number): Promise<
   return files;
 }
 
-/** Throws for a table that has, or once had, rows elsewhere than in plain files with field ids. */
+/** Throws for a table that has, or once had, rows outside of plain files with field ids. */
 async function refuseUnreadable(catalog: LakeCatalog, id: number): Promise<void> {
   const refused = await catalog.rows(`
     SELECT table_name AS what FROM ducklake_inlined_data_tables WHERE table_id = ${id}
@@ -206,10 +206,11 @@ function liveRows(file: CatalogRow, folder: string, columns: Column[], snapshot:
     where += ` AND since <= ${snapshot}`;
   }
   if (file['del_path'] !== null) {
-    // The catalog says whose delete file this is; the `file_path` in it is one writer's view.
-    const made = file['del_partial_max'] === null ? 'true' : `${ROW_SNAPSHOT} <= ${snapshot}`;
+    // The catalog assigns the delete file to its data file; the `file_path` in it is one writer's view.
+    const deletionCondition =
+      file['del_partial_max'] === null ? 'true' : `${ROW_SNAPSHOT} <= ${snapshot}`;
     const source = literal(under(folder, file, 'del_path'));
-    where += ` AND file_row_number NOT IN (SELECT pos FROM read_parquet(${source}) WHERE ${made})`;
+    where += ` AND file_row_number NOT IN (SELECT pos FROM read_parquet(${source}) WHERE ${deletionCondition})`;
   }
   return `SELECT ${columns.map(({ alias }) => alias).join(', ')}
     FROM read_parquet(${literal(under(folder, file, 'path'))}, file_row_number = true,

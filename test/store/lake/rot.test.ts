@@ -1,5 +1,5 @@
-// Bits that flip in a lake file: an answer is right, or it is 500 and says that a file is damaged. What
-// other files hold goes on, and no backup and no compaction makes damage permanent.
+// Bits that flip in a lake file: an answer is correct, or it is 500 and reports a damaged file. Other files
+// stay readable, and no backup and no compaction makes damage permanent.
 import assert from 'node:assert/strict';
 import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -24,29 +24,29 @@ async function lakeFiles(server: TestServer): Promise<readonly string[]> {
   return names.filter((name) => name.endsWith('.parquet')).map((name) => join(root, name));
 }
 
-/** The file that came last. */
+/** The path of the latest file. */
 async function newest(server: TestServer, before: readonly string[]): Promise<string> {
   const now = await lakeFiles(server);
-  const [found] = now.filter((path) => !before.includes(path));
-  assert.ok(found !== undefined);
-  return found;
+  const [newestPath] = now.filter((path) => !before.includes(path));
+  assert.ok(newestPath !== undefined);
+  return newestPath;
 }
 
-/** @param how whether the file looks as if nobody had touched it, as where a disk rots */
+/** @param how whether the file keeps its time, as on a disk that rots */
 async function flip(path: string, how: 'written' | 'rotten' = 'written'): Promise<Buffer> {
   const bytes = await readFile(path);
   const { mtime } = await stat(path);
   const damaged = Buffer.from(bytes);
   damaged[40] = (damaged[40] ?? 0) ^ 1;
   await writeFile(path, damaged);
-  // Whatever the clock of the file system is: another identity.
+  // The file gets another identity, for any clock of the file system.
   await utimes(path, mtime, how === 'rotten' ? mtime : new Date(mtime.getTime() + 5_000));
   return bytes;
 }
 
 const WHOLE_SECOND = 1_700_000_000;
 
-/** Dates a file to a second that can be set again, and lets the server meet it so. */
+/** Dates a file to a second that can be set again, and lets the server read it. */
 async function seenAt(server: TestServer, file: string, second: number): Promise<void> {
   await utimes(file, second, second);
   await read(server, '/sql-query/WS?sqlQuery=SELECT%20sum(price)%20AS%20s%20FROM%20D');
@@ -62,7 +62,7 @@ const DOORS = [
   "/sql-query/WS?sqlQuery=SELECT%20sum(price)%20FROM%20D%20WHERE%20symbol='B'",
 ];
 
-test('a flipped bit is 500 with a sentence about it, on every door; other files go on', async () => {
+test('a flipped bit is 500 with a sentence, on every endpoint; other files stay readable', async () => {
   await using server = await startServer({ seams: { watch: false } });
   await loaded(server, 'D', csv('A', 50), INDEX);
   const first = await lakeFiles(server);
@@ -84,33 +84,33 @@ test('a flipped bit is 500 with a sentence about it, on every door; other files 
   assert.equal((JSON.parse(await read(server, '/data/WS/D?last=9&asOf=4')) as unknown[]).length, 9);
 });
 
-test('a file that is missing, cut or longer is told as such, and right again once it is back', async () => {
+test('a missing, cut or longer file is reported as such, and readable once it is restored', async () => {
   await using server = await startServer({ seams: { watch: false } });
   await loaded(server, 'D', csv('A', 50), INDEX);
   const [file = ''] = await lakeFiles(server);
   const bytes = await readFile(file);
-  const told = async (): Promise<string> => {
+  const querySum = async (): Promise<string> => {
     return (
       await get(server, '/sql-query/WS?sqlQuery=SELECT%20sum(price)%20AS%20s%20FROM%20D')
     ).text();
   };
   await writeFile(file, bytes.subarray(0, bytes.length - 9));
   assert.match(
-    await told(),
+    await querySum(),
     new RegExp(`has ${bytes.length - 9} bytes instead of ${bytes.length}`),
   );
   await writeFile(file, Buffer.concat([bytes, Buffer.from('x')]));
   assert.match(
-    await told(),
+    await querySum(),
     new RegExp(`has ${bytes.length + 1} bytes instead of ${bytes.length}`),
   );
   await rm(file);
-  assert.match(await told(), /is missing/);
+  assert.match(await querySum(), /is missing/);
   await writeFile(file, bytes);
-  assert.equal(await told(), '[{"s":1837.5}]');
+  assert.equal(await querySum(), '[{"s":1837.5}]');
 });
 
-test('damage is known after a restart too, where nothing but the bytes changed', async () => {
+test('damage is detected after a restart too, where nothing but the bytes changed', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'tapedeck-rot-'));
   try {
     let server = await startServer({ folder, seams: { watch: false } });

@@ -1,4 +1,4 @@
-// What workspaces keep on the disk, as memory sums it.
+// The stored bytes of workspaces, as summed in memory.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import type { Database } from '../../../store/catalog/database.ts';
@@ -6,7 +6,7 @@ import { createStorage } from '../../../store/lake/storage.ts';
 import { loaded } from '../../base/client.ts';
 import { startServer } from '../../base/server.ts';
 
-/** A catalog that can not be read so often from a table. */
+/** A catalog whose reads of a table fail a number of times. */
 function failing(database: Database, table: string, times: number): Database {
   let left = times;
   return new Proxy(database, {
@@ -21,7 +21,7 @@ function failing(database: Database, table: string, times: number): Database {
   });
 }
 
-test('what could not be read once is read again', async () => {
+test('a failed read is retried', async () => {
   await using server = await startServer();
   await loaded(server, 'P', 'symbol,date,v\nA,2024-01-01,1\n');
   const { database, lake, storage } = server.tapedeck.services;

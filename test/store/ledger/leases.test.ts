@@ -1,5 +1,5 @@
-// Leased quota of one node that reads, told over a plain connection; what fails between them is for the law
-// (test/soak/laws/leases/).
+// Leased quota of one node that reads, over a plain connection; the random suite tests failures between the
+// nodes (test/soak/laws/leases/).
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'vitest';
@@ -22,18 +22,18 @@ interface Played extends AsyncDisposable {
   readonly time: { nowMs: number };
   readonly lessor: QuotaLessor;
   readonly quota: LeasedQuota;
-  readonly told: ToLessor[];
+  readonly lessorMessages: ToLessor[];
   readonly used: string[];
-  /** None but those that are taken out. */
+  /** Unexpected faults; a test removes the expected ones. */
   readonly faults: string[];
-  /** Whose token may act. */
+  /** The caller whose token may act. */
   readonly may: { callerOf: typeof caller | undefined };
   connect(): void;
-  /** Goes by, at both. */
+  /** Advances the clocks of both nodes. */
   pass(ms: number): void;
   /** Its connection ends. */
   leave(): void;
-  /** Lets what was asked be answered. */
+  /** Waits until pending requests are answered. */
   settle(): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ async function play(who = caller): Promise<Played> {
   const f = await fixture();
   let nowMs = 0;
   const may: Played['may'] = { callerOf: who };
-  const [used, told, faults]: [string[], ToLessor[], string[]] = [[], [], []];
+  const [used, lessorMessages, faults]: [string[], ToLessor[], string[]] = [[], [], []];
   const lessor = await QuotaLessor.open({
     ledger: f.ledger,
     database: f.database,
@@ -68,7 +68,7 @@ async function play(who = caller): Promise<Played> {
     );
     leave = left;
     quota.connect((message) => {
-      told.push(message);
+      lessorMessages.push(message);
       take(structuredClone(message));
     });
   };
@@ -85,7 +85,7 @@ async function play(who = caller): Promise<Played> {
     time: f.time,
     lessor,
     quota,
-    told,
+    lessorMessages,
     used,
     may,
     faults,
@@ -97,7 +97,7 @@ async function play(who = caller): Promise<Played> {
   };
 }
 
-test('a node spends what it was lent, and its calls are in the books as if made here', async () => {
+test('a node spends its lease, and its calls are in the journal like local calls', async () => {
   await using p = await play();
   assert.throws(() => p.quota.findStop(caller), ELSEWHERE);
   assert.throws(() => p.quota.hold(caller, K, 30), ELSEWHERE);
@@ -127,11 +127,11 @@ test('a node spends what it was lent, and its calls are in the books as if made 
   assert.deepEqual(p.ledger.allowance(caller), { used: 7, remaining: QUOTA - 7 });
   assert.ok(p.ledger.leasedMessages('a') > 0);
   await p.quota.close();
-  assert.equal(p.ledger.leasedMessages('a'), 0, 'at the end all comes home');
+  assert.equal(p.ledger.leasedMessages('a'), 0, 'the end returns the lease');
   assert.throws(() => p.quota.findStop(caller), ELSEWHERE);
 });
 
-/** Whether a node spends a message; what is not there is asked for. */
+/** Whether a node can spend a message; if not, it requests a lease. */
 function isHere(quota: LeasedQuota): boolean {
   try {
     quota.release(quota.hold(caller, K, 1));
@@ -141,14 +141,14 @@ function isHere(quota: LeasedQuota): boolean {
   }
 }
 
-test('what is lent beyond a lowered limit, or to a token that may not act, comes home at once', async () => {
+test('leases beyond a lowered limit, or of a token that may not act, are recalled immediately', async () => {
   await using p = await play();
   assert.throws(() => p.quota.hold(caller, K, 30), ELSEWHERE);
   await p.settle();
   p.quota.settle(p.quota.hold(caller, K, 30), 7).confirm();
   p.may.callerOf = callerWith({ budget: QUOTA });
   p.lessor.recallExcess();
-  assert.ok(isHere(p.quota), 'what is not beyond it stays');
+  assert.ok(isHere(p.quota), 'a lease within the limit stays');
   for (const lowered of [callerWith({ budget: 5 }), undefined]) {
     p.may.callerOf = lowered;
     p.lessor.recallExcess();
@@ -161,16 +161,16 @@ test('what is lent beyond a lowered limit, or to a token that may not act, comes
   }
 });
 
-test('what a node delivered is told before anybody is told what was used', async () => {
+test('a node reports its deliveries before any answer about usage', async () => {
   await using p = await play();
   assert.throws(() => p.quota.hold(caller, K, 30), ELSEWHERE);
   await p.settle();
-  // One turn has just been told: the next one comes later.
+  // A report has just been sent: the next one follows later.
   p.quota.settle(p.quota.hold(caller, K, 30), 7).confirm();
   p.quota.settle(p.quota.hold(caller, K, 30), 30).confirm();
   await p.ledger.collectReports();
   assert.equal(p.ledger.balance('a').used, 37);
-  assert.ok(p.ledger.leasedMessages('a') > 0, 'and it keeps what it was lent');
+  assert.ok(p.ledger.leasedMessages('a') > 0, 'and it keeps its lease');
   p.quota.settle(p.quota.hold(caller, K, 30), 5).confirm();
   await p.ledger.flushAll();
   const lines = (await readJournal(p.database)).flatMap(({ text }) => parseLines(text));
@@ -178,12 +178,12 @@ test('what a node delivered is told before anybody is told what was used', async
     lines.map(({ messages }) => messages),
     [7, 30, 5],
   );
-  // A node that is gone is not waited for.
+  // The ledger does not wait for a disconnected node.
   p.leave();
   await p.ledger.collectReports();
 });
 
-test('what a node has is called home before a call is refused, but for what its calls hold', async () => {
+test('leases are recalled before a call is refused, except the holds of running calls', async () => {
   await using p = await play();
   assert.throws(() => p.quota.hold(caller, K, 100), ELSEWHERE);
   await p.settle();
@@ -197,7 +197,7 @@ test('what a node has is called home before a call is refused, but for what its 
   assert.deepEqual([p.ledger.balance('a').used, p.ledger.leasedMessages('a')], [40, 0]);
 });
 
-test('a token that may not act is lent nothing, nor one whose account is stopped', async () => {
+test('a token that may not act gets no lease, nor does one whose account is stopped', async () => {
   const stopped = callerWith({ budget: 5 });
   await using p = await play(stopped);
   p.ledger.settle(p.ledger.hold(stopped, K, 5), 5).confirm();
@@ -219,26 +219,29 @@ test('a lease ends with its month', async () => {
   assert.throws(() => p.quota.hold(caller, K, 1), ELSEWHERE);
 });
 
-test('calls of a lost connection are told over the next one, and charged once', async () => {
+test('calls of a lost connection are reported over the next one, and charged once', async () => {
   await using p = await play();
   assert.throws(() => p.quota.hold(caller, K, 10), ELSEWHERE);
   await p.settle();
   const open = p.quota.settle(p.quota.hold(caller, { ...K, requestId: 'late' }, 10), 3);
-  const held = p.quota.hold(caller, K, 10);
+  const hold = p.quota.hold(caller, K, 10);
   p.quota.settle(p.quota.hold(caller, { ...K, requestId: 'told' }, 10), 2).confirm();
   await p.settle();
   p.quota.disconnect();
   assert.throws(() => p.quota.hold(caller, K, 0), ELSEWHERE);
   p.connect();
   assert.throws(
-    () => p.quota.settle(held, 1),
+    () => p.quota.settle(hold, 1),
     ELSEWHERE,
-    'it was held of what is not here any more',
+    'the lease of its hold is no longer here',
   );
-  assert.ok(!p.told.some(({ kind }, at) => kind === 'clean' && at > 2), 'a call is on its way yet');
+  assert.ok(
+    !p.lessorMessages.some(({ kind }, at) => kind === 'clean' && at > 2),
+    'a call is in flight',
+  );
   open.confirm();
   await p.settle();
-  assert.equal(p.told.at(-1)?.kind, 'clean');
+  assert.equal(p.lessorMessages.at(-1)?.kind, 'clean');
   await p.ledger.flush();
   assert.deepEqual([p.ledger.balance('a').used, p.ledger.leasedMessages('a')], [5, 0]);
   assert.equal(p.quota.unackedCalls, 0);
@@ -253,8 +256,8 @@ test('requests of an address and a token are granted for a second', () => {
   };
   assert.equal(permits.take('t', '192.0.2.1', 0), false);
   grant(0, 3);
-  const taken = [1, 2, 3, 4].map((nowMs) => permits.take('t', '192.0.2.1', nowMs));
-  assert.deepEqual(taken, [true, true, true, false]);
+  const permissions = [1, 2, 3, 4].map((nowMs) => permits.take('t', '192.0.2.1', nowMs));
+  assert.deepEqual(permissions, [true, true, true, false]);
   grant(5, 9);
   assert.equal(permits.take('t', '192.0.2.1', 1_004), true);
   assert.equal(permits.take('t', '192.0.2.1', 1_006), false);
@@ -265,7 +268,7 @@ test('requests of an address and a token are granted for a second', () => {
   assert.equal(permits.isEmpty, true);
 });
 
-test('of calls that are told together those are charged that are covered', async () => {
+test('of calls in one report the covered ones are charged', async () => {
   await using p = await play();
   const left = 20;
   p.ledger.settle(p.ledger.hold(caller, K, QUOTA), QUOTA - left).confirm();
@@ -273,11 +276,11 @@ test('of calls that are told together those are charged that are covered', async
   const acknowledged: ToLessee[] = [];
   const { take } = p.lessor.join('other', (message) => acknowledged.push(message));
   take({ kind: 'hello', lessee: 'another run' });
-  const untold = new UnackedCharges();
+  const unackedCharges = new UnackedCharges();
   const call = { block: 77, accountId: 'a', tokenId: 't', ...K };
-  for (const id of ['b', 'c', '"d"']) untold.add({ ...call, objects: 9 }, id);
-  for (const id of ['e', 'f']) untold.add({ ...call, objects: 1 }, id);
-  const [report] = untold.takeReports(0);
+  for (const id of ['b', 'c', '"d"']) unackedCharges.add({ ...call, objects: 9 }, id);
+  for (const id of ['e', 'f']) unackedCharges.add({ ...call, objects: 1 }, id);
+  const [report] = unackedCharges.takeReports(0);
   assert.deepEqual(
     report?.alike.map(({ objects, requestIds }) => [objects, ...requestIds]),
     [
@@ -303,35 +306,35 @@ test('of calls that are told together those are charged that are covered', async
   assert.match(p.faults.pop() ?? '', /1 calls of 9 messages of a are not charged/);
 });
 
-test('nothing is spent while too many calls are not told, or one is not for a second', () => {
-  const untold = new UnackedCharges();
+test('nothing is spent while too many calls are unacknowledged, or one is for over a second', () => {
+  const unackedCharges = new UnackedCharges();
   const line = { block: 1, accountId: 'a', tokenId: 't', objects: 1, ...K };
-  untold.add(line, 'r');
-  assert.equal(untold.hasRoom(9_999), true, 'it was not told yet');
-  assert.equal(untold.takeReports(10_000).length, 1);
-  assert.deepEqual([untold.hasRoom(11_000), untold.hasRoom(11_001)], [true, false]);
-  assert.equal(untold.repeatReports(20_000).length, 1);
-  assert.equal(untold.hasRoom(20_500), true);
-  untold.acknowledge(1);
-  assert.equal(untold.hasRoom(90_000), true);
-  for (let at = 0; at < UNACKED_MAX; at += 1) untold.add(line, 'r');
-  assert.equal(untold.hasRoom(90_000), false);
-  assert.equal(untold.takeReports(90_000).length, 100);
-  untold.acknowledge(2);
-  assert.equal(untold.hasRoom(90_000), true);
+  unackedCharges.add(line, 'r');
+  assert.equal(unackedCharges.hasRoom(9_999), true, 'it was not reported yet');
+  assert.equal(unackedCharges.takeReports(10_000).length, 1);
+  assert.deepEqual([unackedCharges.hasRoom(11_000), unackedCharges.hasRoom(11_001)], [true, false]);
+  assert.equal(unackedCharges.repeatReports(20_000).length, 1);
+  assert.equal(unackedCharges.hasRoom(20_500), true);
+  unackedCharges.acknowledge(1);
+  assert.equal(unackedCharges.hasRoom(90_000), true);
+  for (let at = 0; at < UNACKED_MAX; at += 1) unackedCharges.add(line, 'r');
+  assert.equal(unackedCharges.hasRoom(90_000), false);
+  assert.equal(unackedCharges.takeReports(90_000).length, 100);
+  unackedCharges.acknowledge(2);
+  assert.equal(unackedCharges.hasRoom(90_000), true);
 });
 
-test('a node is given much while much is left, little near a limit, and never all', () => {
-  const asked = { need: 30, left: 0, perSecond: 0 };
-  assert.equal(computeGrant(2, 1e9, asked), 1_000);
-  assert.equal(computeGrant(2, 1e9, { ...asked, perSecond: 5_000 }), 50_000);
-  assert.equal(computeGrant(2, 1e9, { ...asked, perSecond: 1e9 }), 100_000);
-  assert.equal(computeGrant(2, 1e9, { ...asked, need: 250_000 }), 250_000);
-  assert.equal(computeGrant(2, 1e9, { ...asked, left: 900 }), 100);
-  assert.equal(computeGrant(2, 400, asked), 100);
-  assert.equal(computeGrant(2, 100, asked), 30);
-  assert.equal(computeGrant(2, 59, asked), 0, 'half of it stays here');
-  assert.equal(computeGrant(2, 2, { ...asked, need: 1 }), 1);
-  assert.equal(computeGrant(2, 1, { ...asked, need: 1 }), 0);
-  assert.equal(computeGrant(2, -5, { ...asked, need: 0 }), 0);
+test('a lease is large while much is left, small near a limit, and never everything', () => {
+  const request = { need: 30, left: 0, perSecond: 0 };
+  assert.equal(computeGrant(2, 1e9, request), 1_000);
+  assert.equal(computeGrant(2, 1e9, { ...request, perSecond: 5_000 }), 50_000);
+  assert.equal(computeGrant(2, 1e9, { ...request, perSecond: 1e9 }), 100_000);
+  assert.equal(computeGrant(2, 1e9, { ...request, need: 250_000 }), 250_000);
+  assert.equal(computeGrant(2, 1e9, { ...request, left: 900 }), 100);
+  assert.equal(computeGrant(2, 400, request), 100);
+  assert.equal(computeGrant(2, 100, request), 30);
+  assert.equal(computeGrant(2, 59, request), 0, 'half of it stays with the ledger');
+  assert.equal(computeGrant(2, 2, { ...request, need: 1 }), 1);
+  assert.equal(computeGrant(2, 1, { ...request, need: 1 }), 0);
+  assert.equal(computeGrant(2, -5, { ...request, need: 0 }), 0);
 });

@@ -1,4 +1,4 @@
-// hold, settle, release: what is granted, what is refused, what is written.
+// hold, settle, release: the grants, the refusals and the written charges.
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'vitest';
@@ -13,7 +13,7 @@ import { readUsage } from '../../../store/ledger/usage.ts';
 import { caller, callerWith, fixture, K, QUOTA } from './ledgerFixture.ts';
 import { seedsOf } from '../../base/seeds.ts';
 
-test('a hold takes what is left; nothing left is refused; free calls always pass', async () => {
+test('a hold takes the remaining messages; without any it is refused; free calls always pass', async () => {
   await using f = await fixture();
   const first = f.ledger.hold(caller, K, 900);
   const second = f.ledger.hold(caller, K, 900);
@@ -90,7 +90,7 @@ test('premium messages are counted and bounded apart', async () => {
   assert.deepEqual([usage.month, usage.premium], [5, 30]);
 });
 
-test('what was delivered is written once, what was not goes back', async () => {
+test('delivered messages are charged once, the rest is returned', async () => {
   await using f = await fixture();
   const charge = f.ledger.settle(f.ledger.hold(caller, K, 10), 4);
   charge.confirm();
@@ -102,7 +102,7 @@ test('what was delivered is written once, what was not goes back', async () => {
   assert.deepEqual((await f.reopen()).balance('a'), { used: 4, held: 0 });
 });
 
-test('a charge on its way to the catalog waits until it is known to be written', async () => {
+test('a charge on its way to the catalog waits until its write is confirmed', async () => {
   await using f = await fixture();
   f.ledger.settle(f.ledger.hold(caller, K, 4), 4).confirm();
   const flushing = f.ledger.flush();
@@ -112,7 +112,7 @@ test('a charge on its way to the catalog waits until it is known to be written',
   assert.equal(f.ledger.pendingCharges, 0);
 });
 
-test('charges that a disk refuses are written later, with those that came meanwhile, once', async () => {
+test('charges that a disk refuses are written later, once, with those added meanwhile', async () => {
   const faults: unknown[] = [];
   let meanwhile = (): void => undefined;
   const onFault = (reason: unknown): void => void faults.push(reason);
@@ -137,7 +137,7 @@ test('charges that a disk refuses are written later, with those that came meanwh
   await takeCharges(f.database);
   await f.ledger.flush();
   assert.equal(f.ledger.pendingCharges, 0);
-  // What waits is tried by itself too: on a busy machine meanwhile.
+  // Waiting charges are retried automatically too: on a busy machine meanwhile.
   assert.ok(faults.length >= 2, faults.join());
   const days = billingDays('America/New_York');
   const usage = await readUsage(f.database, 'a', days, f.time.nowMs);
@@ -147,13 +147,13 @@ test('charges that a disk refuses are written later, with those that came meanwh
     ['WS.L', 3],
   ]);
   const rows = await readJournal(f.database);
-  const told = rows.flatMap(({ text }) => parseLines(text).map(({ requestId }) => requestId));
-  assert.deepEqual(told, ['one', 'two', 'three']);
+  const requestIds = rows.flatMap(({ text }) => parseLines(text).map(({ requestId }) => requestId));
+  assert.deepEqual(requestIds, ['one', 'two', 'three']);
   assert.equal(rows[0]?.firstMs, f.time.nowMs - 2_000);
   assert.deepEqual((await f.reopen()).balance('a'), { used: 6, held: 0 });
 });
 
-test('an end whose disk refuses tries again, tells what is lost, and leaves nothing behind', async () => {
+test('a close with a refusing disk retries, reports its losses, and leaves nothing behind', async () => {
   const faults: unknown[] = [];
   const onFault = (reason: unknown): void => void faults.push(reason);
   await using f = await fixture({ onFault });
@@ -167,7 +167,7 @@ test('an end whose disk refuses tries again, tells what is lost, and leaves noth
   again.settle(again.hold(caller, K, 3), 3).confirm();
   assert.equal(await again.close(), 1);
   const before = faults.length;
-  // Nothing tries any more: what it is of may be closed.
+  // No retry is pending: the database may be closed.
   await sleep(1_300);
   assert.equal(faults.length, before);
 });
@@ -207,7 +207,7 @@ test('a new month begins in the billing zone, and a late settlement stays in its
 const spendAll = (ledger: Ledger, objects: number): void =>
   ledger.settle(ledger.hold(caller, K, objects), objects).confirm();
 
-test('a clock that goes back over the end of a month gives nothing twice', async () => {
+test('a clock that is set back over the end of a month grants nothing twice', async () => {
   await using f = await fixture();
   spendAll(f.ledger, QUOTA - 1);
   f.time.nowMs += 86_400_000;
@@ -230,7 +230,7 @@ test('a clock that goes back over the end of a month gives nothing twice', async
   assert.deepEqual([usage.month, [...usage.byDay]], [QUOTA, [['20260201', QUOTA]]]);
 });
 
-test('an operator lets the ledger go back, and no month forgets what was spent', async () => {
+test('an operator lets the ledger go back, and no month loses its usage', async () => {
   await using f = await fixture();
   spendAll(f.ledger, 900);
   f.time.nowMs += 4_000 * 86_400_000;
@@ -246,7 +246,7 @@ test('an operator lets the ledger go back, and no month forgets what was spent',
   assert.throws(() => spendAll(back, 201), { type: 'OverLimit' });
 });
 
-test('a settlement after the end of its month is held against what is left of its month', async () => {
+test('a settlement after the end of its month is checked against the remainder of its month', async () => {
   await using f = await fixture();
   spendAll(f.ledger, QUOTA - 10);
   const [greedy, late] = [f.ledger.hold(caller, K, 5), f.ledger.hold(caller, K, 5)];
@@ -262,10 +262,10 @@ test('a settlement after the end of its month is held against what is left of it
   );
   const days = billingDays('America/New_York');
   const february = await readUsage(f.database, 'a', days, f.time.nowMs);
-  assert.equal(february.month, QUOTA, 'the counters say so too');
+  assert.equal(february.month, QUOTA, 'the counters agree');
 });
 
-test('law: nothing exceeds the quota, and all that is delivered is written', async (t) => {
+test('law: nothing exceeds the quota, and all deliveries are written', async (t) => {
   const step = fc.record({
     verb: fc.constantFrom('hold', 'settle', 'release', 'deliver', 'drop'),
     at: fc.nat(9),
@@ -306,7 +306,7 @@ test('law: nothing exceeds the quota, and all that is delivered is written', asy
     assert.equal(usage.month, delivered);
     assert.equal((await f.reopen()).balance('a').used, delivered);
   });
-  // Each run makes a catalog, which takes PostgreSQL a quarter of a second.
+  // Each run creates a catalog, which takes PostgreSQL a quarter of a second.
   const numRuns = isElsewhere() ? 4 : 40;
   for (const seed of seedsOf(t)) await fc.assert(law, { seed, numRuns });
 });

@@ -1,4 +1,4 @@
-// What a stream holds for readers that come back takes the memory that it is counted with.
+// The replay buffer of a stream takes as much memory as is counted for it.
 import assert from 'node:assert/strict';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -8,25 +8,25 @@ import { Hub } from '../../../store/bus/hub.ts';
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-/** Of one message; a thousand of them are far less than what a stream holds. */
+/** Size of one message; a thousand of them are far below the limit of a buffer. */
 const SPACING_BYTES = 60_000;
 const MESSAGES = 1_000;
 
-test('a quiet stream beside busy ones holds its messages, and nothing of theirs', () => {
+test('a quiet stream beside busy ones buffers its messages, and no memory of theirs', () => {
   const hub = new Hub(Date.now);
-  const wanted = { topics: ['last'], symbols: ['A'], intervalMs: 0, ids: true } as const;
-  const group = hub.join(wanted, { take: () => undefined });
+  const subscription = { topics: ['last'], symbols: ['A'], intervalMs: 0, ids: true } as const;
+  const group = hub.join(subscription, { take: () => undefined });
   const read = group.createFrame('A', '{}').bytes.toString();
   collect();
   const before = process.memoryUsage().arrayBuffers;
   for (let price = 0; price < MESSAGES; price += 1) {
     hub.publish('last', 'A', () => `{"symbol":"A","price":${price}}`);
     group.flush();
-    // What other streams write meanwhile comes from the same memory, and goes.
+    // Other streams allocate from the same memory meanwhile, and release it.
     for (let bytes = 0; bytes < SPACING_BYTES; bytes += 1_000) Buffer.from('x'.repeat(1_000));
   }
   collect();
-  const held = process.memoryUsage().arrayBuffers - before;
+  const usedBytes = process.memoryUsage().arrayBuffers - before;
   const id = /id: (\S+)/.exec(read)?.[1] ?? '';
   const { frames, gap } = group.resumeAfter(id);
   assert.equal(gap, 0);
@@ -36,13 +36,16 @@ test('a quiet stream beside busy ones holds its messages, and nothing of theirs'
     /^id: \w+-1000\r\ndata: \[\{"symbol":"A","price":999\}\]\r\n\r\n$/,
   );
   hub.close();
-  assert.ok(held < 8 * 1024 ** 2, `${held} bytes are held for ${MESSAGES} short messages`);
+  assert.ok(
+    usedBytes < 8 * 1024 ** 2,
+    `${usedBytes} bytes are held for ${MESSAGES} short messages`,
+  );
 });
 
-test('long messages are let go as they are over', () => {
+test('long messages are released when they leave the buffer', () => {
   const hub = new Hub(Date.now);
-  const wanted = { topics: ['last'], symbols: ['A'], intervalMs: 0, ids: true } as const;
-  const group = hub.join(wanted, { take: () => undefined });
+  const subscription = { topics: ['last'], symbols: ['A'], intervalMs: 0, ids: true } as const;
+  const group = hub.join(subscription, { take: () => undefined });
   collect();
   const before = process.memoryUsage().heapUsed;
   for (let at = 0; at < 2_000; at += 1) {
@@ -50,12 +53,12 @@ test('long messages are let go as they are over', () => {
     group.flush();
   }
   collect();
-  const held = process.memoryUsage().heapUsed - before;
+  const usedBytes = process.memoryUsage().heapUsed - before;
   hub.close();
-  assert.ok(held < 12 * 1024 ** 2, `${held} bytes are held, of which 4 MB are counted`);
+  assert.ok(usedBytes < 12 * 1024 ** 2, `${usedBytes} bytes are held, of which 4 MB are counted`);
 });
 
-test('what is held is bounded by messages: the newest ones stay, in their order', () => {
+test('the buffer is bounded by messages: the latest ones stay, in their order', () => {
   const hub = new Hub(Date.now);
   const group = hub.join(
     { topics: ['last'], symbols: undefined, intervalMs: 0, ids: true },

@@ -1,4 +1,4 @@
-// Messages that the ledger lends to other nodes: neither used nor left, and called home before a refusal.
+// Messages that the ledger leases to other nodes: neither used nor left, and recalled before a refusal.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { parseLines, readJournal } from '../../../store/ledger/journal.ts';
@@ -6,7 +6,7 @@ import { caller, callerWith, fixture, K, QUOTA } from '../ledger/ledgerFixture.t
 
 const alike = (objects: number, requestIds: readonly string[]) => ({ ...K, objects, requestIds });
 
-test('what is lent can not be spent here, and is not shown as used', async () => {
+test('leased messages can not be spent here, and are not shown as used', async () => {
   await using f = await fixture();
   const block = f.ledger.openBlock(caller, false);
   f.ledger.adjustBlock(block, QUOTA - 10);
@@ -20,14 +20,14 @@ test('what is lent can not be spent here, and is not shown as used', async () =>
   assert.equal(f.ledger.hold(caller, K, QUOTA).messages, QUOTA - 10);
 });
 
-test('a token has its own limit for what it is lent', async () => {
+test('a token has its own limit of leased messages', async () => {
   await using f = await fixture();
   const bound = callerWith({}, { messageLimit: 30 });
   f.ledger.adjustBlock(f.ledger.openBlock(bound, false), 20);
   assert.deepEqual([f.ledger.left(bound, false), f.ledger.left(caller, false)], [10, QUOTA - 20]);
 });
 
-test('what another node delivered is charged of its block, and beyond it while it is covered', async () => {
+test('deliveries of another node are charged to its block, and beyond it while covered', async () => {
   await using f = await fixture();
   const block = f.ledger.openBlock(caller, false);
   f.ledger.adjustBlock(block, 100);
@@ -40,7 +40,7 @@ test('what another node delivered is charged of its block, and beyond it while i
   assert.equal(charge(15, block), true);
   assert.equal(charge(6, undefined), false);
   assert.equal(charge(5, undefined), true);
-  assert.equal(charge(0, undefined), true, 'what is free is written all the same');
+  assert.equal(charge(0, undefined), true, 'a free call is written all the same');
   assert.deepEqual([f.ledger.balance('a').used, f.ledger.leasedMessages('a')], [QUOTA, 0]);
   await f.ledger.flush();
   const rows = await readJournal(f.database);
@@ -52,7 +52,7 @@ test('what another node delivered is charged of its block, and beyond it while i
   assert.equal((await f.reopen()).balance('a').used, QUOTA);
 });
 
-test('a block stays of its month', async () => {
+test('a block belongs to its month', async () => {
   await using f = await fixture();
   const block = f.ledger.openBlock(caller, false);
   f.ledger.adjustBlock(block, 100);
@@ -68,21 +68,21 @@ test('a block stays of its month', async () => {
   );
 });
 
-test('a call waits for what is lent only where it is short, and is held at once otherwise', async () => {
+test('a call waits for a recall only where messages are short, and holds immediately otherwise', async () => {
   await using f = await fixture();
   const block = f.ledger.openBlock(caller, false);
   f.ledger.adjustBlock(block, 600);
-  const asked: string[] = [];
+  const recalledAccounts: string[] = [];
   const callHome = async (accountId: string): Promise<void> => {
-    asked.push(accountId);
+    recalledAccounts.push(accountId);
     f.ledger.adjustBlock(block, -600);
   };
   f.ledger.setLending({ recall: callHome, collectReports: () => Promise.resolve() });
   assert.equal(f.ledger.waitForRoom(caller, K, 400), undefined);
   assert.equal(f.ledger.waitForRoom(caller, { ...K, weight: 0 }, 4_000), undefined);
-  assert.deepEqual(asked, []);
+  assert.deepEqual(recalledAccounts, []);
   await f.ledger.waitForRoom(caller, K, 401);
-  assert.deepEqual(asked, ['a']);
-  assert.equal(f.ledger.waitForRoom(caller, K, 2_000), undefined, 'nothing is lent any more');
+  assert.deepEqual(recalledAccounts, ['a']);
+  assert.equal(f.ledger.waitForRoom(caller, K, 2_000), undefined, 'nothing is leased any more');
   assert.equal(f.ledger.hold(caller, K, 2_000).messages, QUOTA);
 });

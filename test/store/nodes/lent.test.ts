@@ -1,5 +1,5 @@
-// A query process over a socket: what it answers is what one of the pool's own answers, files in pieces, and
-// whatever becomes of it, the question is answered.
+// A query process over a socket: it returns the same answers as one of the pool's own, files in pieces, and
+// after any fault of it the query is still answered.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
@@ -55,7 +55,7 @@ const audience = new Followers({
   },
 });
 let pool: DuckDbPool;
-/** It asks others only what says that it may be answered anywhere. */
+/** It dispatches only queries that are marked to run anywhere. */
 let parts: DuckDbPool;
 let server: ReturnType<typeof createServer>;
 let port = 0;
@@ -75,24 +75,24 @@ beforeAll(async () => {
   const limits = { children: 1, memoryBytes: 256 * 1024 ** 2, threads: 1, silentMs: 3_000 };
   pool = new DuckDbPool({ ...limits, spill, lake: LAKE });
   parts = new DuckDbPool({ ...limits, lake: LAKE, onlyDeclared: true });
-  const lent = (kind: WorkerKind, socket: Socket): void =>
+  const addWorker = (kind: WorkerKind, socket: Socket): void =>
     (kind === 'ingest' ? parts : pool).addRemote(new RemoteExecutor(socket, LAKE));
   const follows = (nodeId: string, socket: Socket): void => audience.join(nodeId, socket);
   acceptNodes(
     server,
     { key, clock: Date.now },
-    { onWorker: lent, onFollower: follows, onLoads: (socket) => void socket.destroy() },
+    { onWorker: addWorker, onFollower: follows, onLoads: (socket) => void socket.destroy() },
   );
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   ({ port } = server.address() as AddressInfo);
   for (const lake of [LAKE, COPIES]) await mkdir(join(lake, 'WS/D'), { recursive: true });
-  await made(LAKE, 'here');
-  await made(COPIES, 'there');
+  await writeParquet(LAKE, 'here');
+  await writeParquet(COPIES, 'there');
 }, 60_000);
 
-/** Both machines have the file; here they differ, so that it shows which one was read. */
-async function made(lake: string, place: string): Promise<void> {
+/** Both machines have the file; here they differ, so that an answer shows which one was read. */
+async function writeParquet(lake: string, place: string): Promise<void> {
   const maker = new DuckDbPool({ children: 1, memoryBytes: 256 * 1024 ** 2, threads: 1 });
   const path = join(lake, FILE).replaceAll("'", "''");
   const rows = `SELECT i AS v, '${place}' AS place FROM range(${ROWS}) AS t(i)`;
@@ -123,7 +123,7 @@ const target = () => ({
   ),
 });
 
-async function lent(kind: WorkerKind = 'sql'): Promise<Socket> {
+async function connectWorker(kind: WorkerKind = 'sql'): Promise<Socket> {
   const socket = await openNodeConnection(
     target() as never,
     workerPath(kind),
@@ -134,9 +134,9 @@ async function lent(kind: WorkerKind = 'sql'): Promise<Socket> {
   return socket;
 }
 
-/** A lender whose copies are all there. */
+/** A remote worker with all file copies. */
 async function lending(kind?: WorkerKind): Promise<Socket> {
-  const socket = await lent(kind);
+  const socket = await connectWorker(kind);
   const copies = { lake: COPIES, hold: async () => () => undefined };
   const folder = join(root, `process-${sockets.length}`);
   void serveExecutor({ socket, copies, folder, start: () => ownProcesses.start(0) });
@@ -152,12 +152,12 @@ const asking = (columns: string) => ({
   deadlineMs: 6e4,
 });
 
-/** While it runs, the pool's own processes have no place for another question. */
+/** While it runs, the pool's own processes have no place for another query. */
 function busy(): { readonly end: () => Promise<void> } {
   const ending = new AbortController();
   const statements = ['SELECT sum(i) FROM range(100000000000) AS t(i)'];
-  const asked = { files: [], statements, deadlineMs: 60_000, signal: ending.signal };
-  const running = pool.rows(asked).then(
+  const question = { files: [], statements, deadlineMs: 60_000, signal: ending.signal };
+  const running = pool.rows(question).then(
     () => undefined,
     () => undefined,
   );
@@ -169,7 +169,7 @@ function busy(): { readonly end: () => Promise<void> } {
   };
 }
 
-test('rows, bodies, and files in pieces come from the other machine', async () => {
+test('rows, bodies, and files in pieces are returned by the other machine', async () => {
   const own = busy();
   await lending();
   const [rows] = await pool.rows(asking('count(*)::INT AS n, any_value(place) AS place'));
@@ -184,7 +184,7 @@ test('rows, bodies, and files in pieces come from the other machine', async () =
   await own.end();
 });
 
-test('what may be answered anywhere is first asked there, with its folder', async () => {
+test('a query that may run anywhere is first dispatched there, with its folder', async () => {
   const socket = await lending('ingest');
   await until(() => parts.load().remote === 1);
   const folder = join(root, 'export');
@@ -195,7 +195,7 @@ test('what may be answered anywhere is first asked there, with its folder', asyn
   assert.equal(part.file?.path, join(folder, 'making-1'));
   const written = readFileSync(join(folder, 'making-1'), 'utf8');
   assert.ok(written.trimEnd().endsWith(`${ROWS - 1},there`));
-  // What does not say so stays, such as what is asked of this machine's file.
+  // A query without the mark stays here, such as one over this machine's file.
   const [rows] = await parts.rows(asking('any_value(place) AS place'));
   assert.deepEqual(rows, [{ place: 'here' }]);
   assert.equal(parts.load().answeredRemotely, 1);
@@ -203,7 +203,7 @@ test('what may be answered anywhere is first asked there, with its folder', asyn
   await until(() => parts.load().remote === 0);
 });
 
-test('a file that statements write there comes back, and none is left', async () => {
+test('a file that statements write there is returned, and none is left', async () => {
   const socket = await lending('ingest');
   await until(() => parts.load().remote === 1);
   const folder = join(root, 'writing');
@@ -227,27 +227,30 @@ test('a file that statements write there comes back, and none is left', async ()
   await until(() => parts.load().remote === 0);
 });
 
-test('a part whose node is lost in its middle is made here, in place of what had come of it', async () => {
-  const socket = await lent('ingest');
+test('a part whose node is lost in its middle is written here, and replaces the received bytes', async () => {
+  const socket = await connectWorker('ingest');
   await until(() => parts.load().remote === 1);
   const folder = join(root, 'lost');
   const file = { name: 'making-1', bytesMax: 1024 ** 3 };
-  const asked = parts.body({ ...asking('v, place'), folder, file, canRunRemotely: true }, 'csv');
+  const pendingBody = parts.body(
+    { ...asking('v, place'), folder, file, canRunRemotely: true },
+    'csv',
+  );
   await once(socket, 'readable');
-  // More than the whole of it.
+  // More than the whole part.
   const bytes = Buffer.alloc(10_000_000, 'x');
   socket.write(encodeFrame({ kind: 'piece', id: 0, bytes }));
   const path = join(folder, file.name);
   await until(() => existsSync(path) && statSync(path).size === bytes.length);
   socket.destroy();
-  const { file: written, objects } = await asked;
+  const { file: written, objects } = await pendingBody;
   assert.equal(objects, ROWS);
   const text = readFileSync(path, 'utf8');
   assert.equal(text.length, written?.length);
   assert.ok(text.trimEnd().endsWith(`${ROWS - 1},here`));
 });
 
-test('what fails there is asked again here', async () => {
+test('a query that fails there is run again here', async () => {
   const before = pool.load().answeredRemotely;
   const own = busy();
   const wrong = pool.rows(asking('no_such_column'));
@@ -257,32 +260,32 @@ test('what fails there is asked again here', async () => {
   assert.equal(pool.load().answeredRemotely, before);
 });
 
-test('a message longer than any may be ends the connection', async () => {
-  const socket = await lent();
+test('a message over the maximum length ends the connection', async () => {
+  const socket = await connectWorker();
   await until(() => pool.load().remote > 0);
   const before = pool.load().remote;
   socket.write(Buffer.from([255, 255, 255, 255, 0]));
   await until(() => pool.load().remote === before - 1);
 });
 
-test('one that goes, or says nothing, is given up', async () => {
+test('a worker that disconnects, or stays silent, is dropped', async () => {
   for (const socket of sockets.splice(0)) socket.destroy();
   await until(() => pool.load().remote === 0);
   for (const end of [(socket: Socket): unknown => socket.destroy(), () => undefined]) {
     const own = busy();
-    const socket = await lent();
+    const socket = await connectWorker();
     await until(() => pool.load().remote === 1);
-    const asked = pool.rows(asking('any_value(place) AS place'));
+    const pendingRows = pool.rows(asking('any_value(place) AS place'));
     await once(socket, 'readable');
     end(socket);
     await until(() => pool.load().remote === 0);
     await own.end();
-    assert.deepEqual(await asked, [[{ place: 'here' }]]);
+    assert.deepEqual(await pendingRows, [[{ place: 'here' }]]);
   }
 });
 
-test('a copy that can not be had is no failure', async () => {
-  const socket = await lent();
+test('a copy that can not be fetched is no failure', async () => {
+  const socket = await connectWorker();
   const hold = async (): Promise<never> => {
     throw new Error('not there');
   };
@@ -297,13 +300,13 @@ test('a copy that can not be had is no failure', async () => {
   });
   await until(() => pool.load().remote === 1);
   const own = busy();
-  const asked = pool.rows(asking('any_value(place) AS place'));
+  const pendingRows = pool.rows(asking('any_value(place) AS place'));
   await until(() => pool.load().waiting === 1);
   await own.end();
-  assert.deepEqual(await asked, [[{ place: 'here' }]]);
+  assert.deepEqual(await pendingRows, [[{ place: 'here' }]]);
 });
 
-test('a node that follows is told over TLS, by its very certificate, and hears the end', async () => {
+test('a follower receives messages over TLS, with the pinned certificate, and the end', async () => {
   const path = followPath('node-1');
   const socket = await openNodeConnection(target() as never, path, Date.now, leaving.signal);
   const ignore = (): void => undefined;

@@ -1,4 +1,4 @@
-// The log of streams has one writer: a node that slept while another one took its place adds nothing to it.
+// The log of streams has one writer: a node that slept while it was replaced adds nothing to it.
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, test } from 'vitest';
@@ -31,24 +31,24 @@ async function opened(fenceMs = 5_000, lake = 'sole'): Promise<NatsLog> {
   return log;
 }
 
-test.skipIf(skip)('what a node says that another one has followed is not kept', async () => {
+test.skipIf(skip)('messages of a node that was replaced are not stored', async () => {
   const former = await opened(400);
   const [one, two] = await Promise.all([former.append('one'), former.append('two')]);
-  assert.deepEqual([one?.sequence, two?.sequence], [2, 3], 'behind the word that it begins');
+  assert.deepEqual([one?.sequence, two?.sequence], [2, 3], 'behind the marker of its start');
   const next = await opened();
   const late = former.append('late');
-  const first = await Promise.race([late, sleep(100, 'nobody is told of it')]);
-  assert.equal(first, 'nobody is told of it', 'before it knows whether it serves');
-  assert.equal(await late, undefined, 'though the next one has told nothing yet');
+  const first = await Promise.race([late, sleep(100, 'not published')]);
+  assert.equal(first, 'not published', 'before it knows whether it serves');
+  assert.equal(await late, undefined, 'though the next one has published nothing yet');
   assert.equal((await next.append('three'))?.sequence, 5);
-  assert.equal((await former.open())?.last, 5, 'also when it has asked what there is');
+  assert.equal((await former.open())?.last, 5, 'also after it has read the log again');
   assert.equal(await former.append('later'), undefined);
   assert.equal((await next.append('four'))?.sequence, 6);
 });
 
-test.skipIf(skip)('what one node knew nothing of is missing at every node after it', async () => {
+test.skipIf(skip)('a gap at one node is a gap at every node after it', async () => {
   const topics = ['records'];
-  const wanted = { topics, symbols: undefined, intervalMs: 0, ids: true };
+  const subscription = { topics, symbols: undefined, intervalMs: 0, ids: true };
   const reader = { take: () => undefined };
   const nodeOf = async (): Promise<{ readonly hub: Hub; readonly log: TopicLog }> => {
     const hub = new Hub(Date.now, await opened(400, 'holes'));
@@ -56,27 +56,27 @@ test.skipIf(skip)('what one node knew nothing of is missing at every node after 
     return { hub, log: hub.log };
   };
   const first = await nodeOf();
-  await first.hub.prepareResume(wanted);
-  const group = first.hub.join(wanted, reader);
+  await first.hub.prepareResume(subscription);
+  const group = first.hub.join(subscription, reader);
   first.hub.publish('records', 'A', () => '{"n":1}');
   await first.log.flushed();
   const id = idOf(group.createFrame('', '{}').bytes);
-  // The next one finds no word of how far that was, and tells how far it is itself.
+  // The next one finds no checkpoint of the first one, and stores its own.
   const second = await nodeOf();
-  await second.hub.prepareResume(wanted);
+  await second.hub.prepareResume(subscription);
   second.log.setCheckpoint('records', '5');
   await second.log.flushed();
-  const own = idOf(second.hub.join(wanted, reader).createFrame('', '{}').bytes);
+  const own = idOf(second.hub.join(subscription, reader).createFrame('', '{}').bytes);
   const third = await nodeOf();
   await third.log.ensureOpen();
   assert.equal(third.log.recovered('records')?.checkpoint, '5');
   third.log.startLogging('records', []);
   await third.log.flushed();
-  const again = third.hub.join(wanted, reader);
+  const again = third.hub.join(subscription, reader);
   assert.equal(
     again.resumeAfter(id, reader).gap,
     null,
-    'what was between the first two is unknown',
+    'the messages between the first two are unknown',
   );
   assert.equal(again.resumeAfter(own, reader).gap, 0, 'since the second one nothing is missing');
   for (const { hub } of [first, second, third]) hub.close();
@@ -84,7 +84,7 @@ test.skipIf(skip)('what one node knew nothing of is missing at every node after 
 
 const idOf = (frame: Buffer): string => /(?<=id: ).*(?=\r)/.exec(frame.toString())?.[0] ?? '';
 
-test('a writer goes on behind its own messages, kept or not, and not behind those of others', () => {
+test('a writer goes on behind its own messages, stored or not, and not behind those of others', () => {
   let nowMs = 0;
   const writer = new SoleWriter(() => nowMs);
   writer.setLogState('a', 10);
@@ -92,10 +92,10 @@ test('a writer goes on behind its own messages, kept or not, and not behind thos
   writer.recordStored(11);
   writer.recordUnconfirmed();
   writer.setLogState('a', 12);
-  assert.equal(writer.beginWrite(), 12, 'what was lost had been kept');
+  assert.equal(writer.beginWrite(), 12, 'the unconfirmed message had been stored');
   writer.recordStored(13);
   writer.setLogState('a', 14);
-  assert.equal(writer.beginWrite(), undefined, 'the fourteenth is of another one');
+  assert.equal(writer.beginWrite(), undefined, 'the fourteenth is of another writer');
   assert.equal(writer.fencedMs, 5_000);
   nowMs = 5_000;
   assert.deepEqual([writer.fencedMs, writer.beginWrite()], [0, 14]);

@@ -1,5 +1,5 @@
-// A node that serves and one that answers reads beside it, over a real connection: whoever changes something
-// waits until the other is quiet, or can not be sure any more.
+// A node that serves and one that answers reads beside it, over a real connection: a change waits until the
+// other node has paused its reads, or its lease has ended.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
@@ -77,13 +77,13 @@ async function join(port = portOf(server), watchedMax = 1_000): Promise<Node> {
   return { following, socket, news };
 }
 
-async function until(found: () => boolean): Promise<void> {
-  for (const endMs = Date.now() + 5_000; !found(); await sleep(2)) {
-    assert.ok(Date.now() < endMs, 'it did not come to it');
+async function until(isDone: () => boolean): Promise<void> {
+  for (const endMs = Date.now() + 5_000; !isDone(); await sleep(2)) {
+    assert.ok(Date.now() < endMs, 'the condition was not met');
   }
 }
 
-/** Between the two: once it is cut, what the one that serves says gets nowhere. */
+/** A proxy between the two: once it is cut, messages of the serving node are dropped. */
 async function oneWay(): Promise<{ readonly port: number; readonly cut: () => void }> {
   const cuts: (() => void)[] = [];
   const between = createServer((from) => {
@@ -98,7 +98,7 @@ async function oneWay(): Promise<{ readonly port: number; readonly cut: () => vo
   return { port: portOf(between), cut: () => cuts.forEach((cut) => cut()) };
 }
 
-/** One that is told of a table, and may answer. */
+/** A node that has received a table, and may answer. */
 async function reader(tableId = K, port?: number): Promise<Node> {
   const node = await join(port);
   node.following.markReady();
@@ -106,11 +106,11 @@ async function reader(tableId = K, port?: number): Promise<Node> {
   return node;
 }
 
-test('nobody is asked to be quiet where nobody listens', async () => {
+test('a pause without followers is a no-op', async () => {
   assert.equal(audience.pause(), undefined);
 });
 
-test('a node answers nothing before it knows what it was told, nor of what it does not know', async () => {
+test('a node answers nothing before it has the current state, nor about an unknown table', async () => {
   const { following } = await join();
   await sleep(20);
   assert.equal(following.isLive(), false);
@@ -120,13 +120,13 @@ test('a node answers nothing before it knows what it was told, nor of what it do
   await until(() => following.isLiveFor(K));
 });
 
-test('from when all are quiet until it is told, a node does not answer of what changes', async () => {
+test('from the pause until it receives the change, a node does not answer about changed tables', async () => {
   const one = await reader();
   const other = await reader(L);
   const resume = await audience.pause([K]);
   assert.ok(resume !== undefined);
   assert.equal(one.following.isLiveFor(K), false);
-  assert.equal(one.following.isLive(), true, 'of other tables it may');
+  assert.equal(one.following.isLive(), true, 'about other tables it may');
   assert.equal(other.following.isLiveFor(L), true);
   audience.sendPushed([{ tableId: K, rows: [] }]);
   resume();
@@ -139,7 +139,7 @@ test('from when all are quiet until it is told, a node does not answer of what c
   await until(() => one.following.isLive() && other.following.isLive());
 });
 
-test('a node hears nothing of changes of tables that it does not read, but that there was one', async () => {
+test('of changes of tables that it does not read a node learns only that one happened', async () => {
   const socket = connect(portOf(server), '127.0.0.1');
   open.push(() => socket.destroy());
   const heard: string[] = [];
@@ -149,7 +149,7 @@ test('a node hears nothing of changes of tables that it does not read, but that 
   const say = (message: FromNode): void => void socket.write(encodeFrame(message));
   say({ kind: 'watch', tableId: L });
   await until(() => heard.includes('table'));
-  for (const [tableId, told] of [
+  for (const [tableId, expectedKinds] of [
     [K, []],
     [L, ['quiet', 'pushed', 'resume']],
   ] as const) {
@@ -161,11 +161,11 @@ test('a node hears nothing of changes of tables that it does not read, but that 
     goOn?.();
     audience.sendAccountsChanged();
     await until(() => heard.includes('accounts'));
-    assert.deepEqual(heard, [...told, 'accounts']);
+    assert.deepEqual(heard, [...expectedKinds, 'accounts']);
   }
 });
 
-test('whoever waits for a change hears its end; what was known is told by table', async () => {
+test('a wait for a change ends with it; the state at a moment is reported by table', async () => {
   const { following } = await reader(K);
   following.isLiveFor(L);
   await until(() => following.isLiveFor(L));
@@ -180,9 +180,9 @@ test('whoever waits for a change hears its end; what was known is told by table'
     [following.stateAt(K, during), following.stateAt(L, during)],
     ['changing', 'all'],
   );
-  assert.equal(following.stateAt(LARGE + 1, during), 'nothing', 'and asked for');
+  assert.equal(following.stateAt(LARGE + 1, during), 'nothing', 'and requested');
   await until(() => following.stateAt(LARGE + 1, following.captureMoment() ?? during) === 'all');
-  assert.equal(following.stateAt(LARGE + 1, during), 'nothing', 'it was told of it later');
+  assert.equal(following.stateAt(LARGE + 1, during), 'nothing', 'it received the table later');
   let isOver = false;
   const waiting = following.waitForChange(5_000).then(() => (isOver = true));
   await sleep(20);
@@ -195,7 +195,7 @@ test('whoever waits for a change hears its end; what was known is told by table'
   all?.();
 });
 
-test('who comes while something changes is quiet until it has changed', async () => {
+test('a node that joins during a change is paused until the change ends', async () => {
   await reader();
   const [whole, some] = await Promise.all([audience.pause(), audience.pause([L])]);
   const late = await join();
@@ -211,10 +211,10 @@ test('who comes while something changes is quiet until it has changed', async ()
   await until(() => late.following.isLiveFor(L));
 });
 
-test('one that does not say that it is quiet is waited for as long as it may answer', async () => {
+test('a change waits for a node that does not confirm as long as that node may answer', async () => {
   const { cut, port } = await oneWay();
   const { following } = await reader(K, port);
-  // It hears nothing any more, and asks on: its clock is what ends it.
+  // It receives nothing any more, but still sends: its own clock ends its lease.
   cut();
   const beganMs = monotonicMs();
   const resume = await audience.pause([K]);
@@ -225,7 +225,7 @@ test('one that does not say that it is quiet is waited for as long as it may ans
   await until(() => audience.size === 0);
 });
 
-test('one whose end of the connection is gone is not waited for', async () => {
+test('a change does not wait for a disconnected node', async () => {
   const { socket } = await reader();
   const quieting = audience.pause([K]);
   socket.destroy();
@@ -236,7 +236,7 @@ test('one whose end of the connection is gone is not waited for', async () => {
   assert.equal(audience.pause([K]), undefined);
 });
 
-test('a node that is not told that the other one serves still answers no more', async () => {
+test('a node without the confirmation that the other one still serves stops answering', async () => {
   const { following } = await reader();
   isSure = false;
   await until(() => !following.isLive());
@@ -244,20 +244,20 @@ test('a node that is not told that the other one serves still answers no more', 
   await until(() => following.isLive());
 });
 
-test('of more tables than a node is told of, those read longest ago are forgotten', async () => {
+test('above the limit of tables of a node the least recently read are evicted', async () => {
   const { following } = await join(undefined, 50);
   following.markReady();
   for (let tableId = 101; tableId <= 150; tableId += 1) following.isLiveFor(tableId);
   await until(() => following.isLiveFor(150));
-  assert.equal(following.isLiveFor(101), true, 'read again, it is the newest');
+  assert.equal(following.isLiveFor(101), true, 'read again, it is the most recent');
   following.isLiveFor(151);
   await until(() => following.isLiveFor(151));
   assert.equal(following.isLiveFor(101), true);
-  assert.equal(following.isLiveFor(102), false, 'and asked for anew');
+  assert.equal(following.isLiveFor(102), false, 'and requested again');
   await until(() => following.isLiveFor(102));
 });
 
-test('a node is not told of a table that has too much to tell, and goes on with the others', async () => {
+test('a node does not receive a table with too much data, and goes on with the others', async () => {
   const { following, news } = await reader();
   following.isLiveFor(LARGE);
   await until(() => news.includes('forgotten'));
@@ -275,14 +275,14 @@ test('a node is not told of a table that has too much to tell, and goes on with 
   );
 });
 
-test('more than 64 nodes hand on', async () => {
+test('nodes beyond the limit of 64 are refused', async () => {
   await Promise.all(Array.from({ length: 64 }, () => join()));
   const socket = connect(portOf(server), '127.0.0.1');
   await once(socket.resume(), 'close');
   assert.equal(audience.size, 64);
 });
 
-test('a server that closes ends them all, and waits for none', async () => {
+test('a closing server disconnects all nodes, and waits for none', async () => {
   const { following } = await reader();
   audience.close();
   await following.ended;

@@ -1,5 +1,5 @@
-// What a node remembers that answers reads beside the one that serves: a query that began before a change
-// still finds what was there then. The node that serves is a real server; its news come at once.
+// The memory of a node that answers reads beside the one that serves: a query that began before a change
+// still finds the earlier state. The node that serves is a real server; its messages arrive immediately.
 import assert from 'node:assert/strict';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ async function push(server: TestServer, from: number, to: number): Promise<void>
   assert.equal(status, 200, text);
 }
 
-/** Another node's memory over the same catalog, told whatever the server tells. */
+/** Another node's memory over the same catalog, which receives all messages of the server. */
 async function replicaOf(server: TestServer, tableId: number) {
   const { database, lake, pending, settings } = server.tapedeck.services;
   const root = join(server.folder, 'other');
@@ -43,20 +43,20 @@ async function replicaOf(server: TestServer, tableId: number) {
     pools,
     snapshot,
   });
-  let told: Promise<unknown> = Promise.resolve();
-  const tell = (...news: Parameters<typeof replica.apply>): void => {
-    told = told.then(() => replica.apply(...news));
+  let applyQueue: Promise<unknown> = Promise.resolve();
+  const applyMessages = (...news: Parameters<typeof replica.apply>): void => {
+    applyQueue = applyQueue.then(() => replica.apply(...news));
   };
-  tell({ kind: 'table', pending: { tableId, rows: pending.pendingRows(tableId) } });
-  lake.onChange((change) => tell({ kind: 'changed', change }));
-  pending.onPush((made) => tell({ kind: 'pushed', made }));
+  applyMessages({ kind: 'table', pending: { tableId, rows: pending.pendingRows(tableId) } });
+  lake.onChange((change) => applyMessages({ kind: 'changed', change }));
+  pending.onPush((made) => applyMessages({ kind: 'pushed', made }));
   pending.onFlush((id, at, sequences) =>
-    tell({ kind: 'flushed', tableId: id, snapshot: at, sequences }),
+    applyMessages({ kind: 'flushed', tableId: id, snapshot: at, sequences }),
   );
-  return { services: replica.services, heard: () => told };
+  return { services: replica.services, heard: () => applyQueue };
 }
 
-test('a query that began before records were stored, and files put together, finds all', async () => {
+test('a query that began before records were stored, and files compacted, finds all', async () => {
   const settings = { TAPEDECK_ENCRYPTION_KEY: 'ab'.repeat(32) };
   await using server = await startServer({ settings, seams: { watch: false } });
   const csv = Array.from({ length: LOADED }, (_, n) => `A,${dayOf(n)},${n}`).join('\n');
@@ -75,15 +75,15 @@ test('a query that began before records were stored, and files put together, fin
   });
   await loaded(server, 'K', `symbol,day,v\nB,${dayOf(0)},0\n`);
   await heard();
-  const found = async (): Promise<number> => {
+  const countRecords = async (): Promise<number> => {
     const table = await services.lake.recentTable(tableId, began.snapshot);
     const rows = services.pending.rowsBeside(tableId, began.snapshot, undefined, began.sequence);
     return (table?.records ?? 0) + rows.length;
   };
-  assert.equal(await found(), LOADED + PUSHED);
-  // What was purged is nowhere, and a query that began before it begins anew.
+  assert.equal(await countRecords(), LOADED + PUSHED);
+  // Purged records are nowhere, and a query that began before the purge starts again.
   await send(server, 'DELETE', '/data/WS/K/A?purge=true');
   await heard();
   assert.deepEqual(services.pending.rowsBeside(tableId, began.snapshot), []);
-  await assert.rejects(found(), VersionOutdated);
+  await assert.rejects(countRecords(), VersionOutdated);
 });

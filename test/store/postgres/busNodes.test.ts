@@ -1,8 +1,8 @@
-// Three services by three settings: PostgreSQL has the catalog, a bucket the files, NATS what streams told.
+// Three services by three settings: PostgreSQL has the catalog, a bucket the files, NATS the stream messages.
 // The node that serves ends during a load, pushes and streams; the next one goes on with all of it.
 import assert from 'node:assert/strict';
 import { afterAll, test } from 'vitest';
-import { asked, DATED, headers, served, TOKENS } from '../../soak/crash/rounds/killable.ts';
+import { fetchText, DATED, headers, served, TOKENS } from '../../soak/crash/rounds/killable.ts';
 import { endOf } from '../../soak/crash/nodes/nodeLoads.ts';
 import { type Node, nodesOver, ready } from '../../soak/crash/nodes/nodes.ts';
 import { type GoingReader, goingReader } from '../../soak/crash/rounds/streamReader.ts';
@@ -23,7 +23,7 @@ if (!isHere) assert.notEqual(process.env['CI'], 'true', 'a service is not here')
 const STREAM = '/stream/WS/K?nosnapshot=true';
 const dayOf = (n: number): string => new Date(n * 86_400_000).toISOString().slice(0, 10);
 
-/** What was pushed through one node until it is over, and what its answers said that it cost. */
+/** The pushes through one node until it ends, and their cost as its answers reported it. */
 interface Pushed {
   readonly acknowledged: number[];
   messages: number;
@@ -46,7 +46,7 @@ async function pushing(
 }
 
 const usage = async (base: string): Promise<number> => {
-  const { messages } = JSON.parse(await asked(base, 'GET', '/account/usage')) as {
+  const { messages } = JSON.parse(await fetchText(base, 'GET', '/account/usage')) as {
     readonly messages: { readonly keyUsage: Readonly<Record<string, number>> };
   };
   return messages.keyUsage['WS.K'] ?? 0;
@@ -55,9 +55,9 @@ const usage = async (base: string): Promise<number> => {
 const valuesOf = (messages: readonly string[]): readonly number[] =>
   messages.map((json) => (JSON.parse(json) as readonly { readonly v: number }[])[0]?.v ?? -1);
 
-/** Read together with a push, more than 10,000 would be told as `more`. */
+/** Read together with a push, more than 10,000 would be reported as `more`. */
 const LOAD_LINES = 6_000;
-/** Days before those of pushes: what is told of the load is told from others. */
+/** Days before those of pushes: messages of the load are distinct from those of pushes. */
 const loadOf = (from: number): string =>
   `symbol,day,v\n${Array.from({ length: LOAD_LINES }, (_, at) => `L${from + at},1960-01-01,0`).join('\n')}\n`;
 
@@ -88,8 +88,8 @@ async function ending(
     await until(() => pushed.acknowledged.length >= least);
   };
   await many(20);
-  const made = await asked(other.base, 'POST', '/data/WS/K', loadOf(next() * LOAD_LINES));
-  const { jobId } = JSON.parse(made) as { readonly jobId: string };
+  const jobText = await fetchText(other.base, 'POST', '/data/WS/K', loadOf(next() * LOAD_LINES));
+  const { jobId } = JSON.parse(jobText) as { readonly jobId: string };
   await many(1);
   await serving.serving.kill(signal);
   await served(other.serving);
@@ -100,16 +100,16 @@ async function ending(
   return { pushed, readers };
 }
 
-/** Each acknowledged push came, once, in its order. */
+/** Each acknowledged push arrived, once, in its order. */
 async function judge(reader: GoingReader, acknowledged: readonly number[]): Promise<void> {
   const last = acknowledged.at(-1) ?? 0;
   await until(() => valuesOf(reader.messages).includes(last));
-  const told = valuesOf(reader.messages).filter((v) => v > 0);
-  const set = new Set(told);
+  const streamValues = valuesOf(reader.messages).filter((v) => v > 0);
+  const set = new Set(streamValues);
   const missing = acknowledged.filter((v) => !set.has(v));
-  assert.deepEqual(missing, [], 'each acknowledged push is told');
+  assert.deepEqual(missing, [], 'each acknowledged push is delivered');
   assert.deepEqual(
-    told,
+    streamValues,
     [...set].toSorted((one, two) => one - two),
     'once, in its order',
   );
@@ -126,8 +126,8 @@ test.skipIf(!isHere)(
     const nodes = stack.use(nodesOver({ ...lake.settings, ...own }));
     let serving = await nodes.start();
     await served(serving.serving);
-    await asked(serving.base, 'POST', '/workspaces', '{"name":"WS"}');
-    await asked(serving.base, 'POST', '/datasets/WS', JSON.stringify({ dataset: DATED }));
+    await fetchText(serving.base, 'POST', '/workspaces', '{"name":"WS"}');
+    await fetchText(serving.base, 'POST', '/datasets/WS', JSON.stringify({ dataset: DATED }));
     let n = 0;
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
       const other = await nodes.start();
@@ -139,10 +139,10 @@ test.skipIf(!isHere)(
       const begun = readers.map((reader) => reader.begun()).join(' and ');
       note(context, `${signal}: ${heard} messages, streams begun ${begun} times`);
       const bill = async (): Promise<number> => (await usage(other.base)) - before;
-      const told = pushed.messages + heard;
-      // What a killed server sent since it settled last was free.
-      if (signal === 'SIGTERM') await until(async () => (await bill()) === told);
-      else assert.ok((await bill()) <= told);
+      const deliveredCount = pushed.messages + heard;
+      // Messages that a killed server sent since its last settlement were free.
+      if (signal === 'SIGTERM') await until(async () => (await bill()) === deliveredCount);
+      else assert.ok((await bill()) <= deliveredCount);
       serving = other;
     }
   },

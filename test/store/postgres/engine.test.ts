@@ -1,4 +1,4 @@
-// The catalog's engine over PostgreSQL: what a transaction means when the connection goes, or PostgreSQL.
+// The catalog's engine over PostgreSQL: transactions when the connection is lost, or PostgreSQL stops.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,10 +19,10 @@ import { postgresDialect } from '../../../store/postgres/postgresDialect.ts';
 import { startWire, type Wire } from '../../base/servers/wire.ts';
 import { postgresHere, type PostgresHere } from './postgresHere.ts';
 
-const found = await postgresHere();
-const here = found as PostgresHere;
-const postgresTest = test.skipIf(found === undefined);
-afterAll(() => found?.[Symbol.asyncDispose]());
+const localPostgres = await postgresHere();
+const here = localPostgres as PostgresHere;
+const postgresTest = test.skipIf(localPostgres === undefined);
+afterAll(() => localPostgres?.[Symbol.asyncDispose]());
 
 interface Limits {
   readonly answerMs?: number;
@@ -32,13 +32,13 @@ interface Limits {
 interface Wired extends AsyncDisposable {
   readonly database: Database;
   readonly wire: Wire;
-  readonly taken: Error[];
+  readonly takeoverErrors: Error[];
 }
 
 async function wired(schema: string, limits: Limits = {}): Promise<Wired> {
   const wire = await startWire(here.postgres.port);
-  const taken: Error[] = [];
-  const options = { ...limits, onTaken: (error: Error) => void taken.push(error) };
+  const takeoverErrors: Error[] = [];
+  const options = { ...limits, onTaken: (error: Error) => void takeoverErrors.push(error) };
   const settings = here.settings(schema, wire.port);
   const open = (): Promise<PostgresEngine> => PostgresEngine.open(settings, options);
   const database = createDatabase(open, postgresDialect(schema));
@@ -47,46 +47,46 @@ async function wired(schema: string, limits: Limits = {}): Promise<Wired> {
     await database.destroy();
     await wire[Symbol.asyncDispose]();
   };
-  return { database, wire, taken, [Symbol.asyncDispose]: dispose };
+  return { database, wire, takeoverErrors, [Symbol.asyncDispose]: dispose };
 }
 
 const keep = (database: Database, key: string): Promise<unknown> =>
   database.insertInto('folder').values({ key, value: '1' }).execute();
 
-async function kept(database: Database): Promise<readonly string[]> {
+async function readKeys(database: Database): Promise<readonly string[]> {
   const rows = await database.selectFrom('folder').select('key').orderBy('key').execute();
   return rows.map(({ key }) => key).filter((key) => key !== 'version');
 }
 
-postgresTest('a commit whose answer is lost is looked up, and not done twice', async () => {
+postgresTest('a commit without an answer is looked up, and not done twice', async () => {
   await using one = await wired('lost_answer');
-  const { database, taken, wire } = one;
+  const { database, takeoverErrors, wire } = one;
   const committing = database.transaction().execute(async (transaction) => {
     await keep(transaction, 'a');
-    // What goes there arrives; nothing comes back.
+    // Requests arrive; answers are dropped.
     wire.breakAfter(0, 'close');
     setTimeout(() => wire.mend(), 500);
   });
   await committing;
-  assert.deepEqual(await kept(database), ['a']);
-  // The same of a statement that is a transaction by itself.
+  assert.deepEqual(await readKeys(database), ['a']);
+  // The same for a statement that is its own transaction.
   wire.breakAfter(0, 'close');
   setTimeout(() => wire.mend(), 300);
   const alone = await keep(database, 'b').then(
     () => true,
     () => false,
   );
-  assert.deepEqual(await kept(database), alone ? ['a', 'b'] : ['a']);
-  assert.deepEqual(taken, []);
+  assert.deepEqual(await readKeys(database), alone ? ['a', 'b'] : ['a']);
+  assert.deepEqual(takeoverErrors, []);
 });
 
 postgresTest(
-  'a commit that PostgreSQL lost is not taken for one of others, whatever got its number',
+  'a commit that PostgreSQL lost is not mistaken for another one that got its transaction number',
   async () => {
     await using one = await wired('lost_number');
-    const { database, taken, wire } = one;
+    const { database, takeoverErrors, wire } = one;
     const { down, run } = here.postgres;
-    // What was not synced by a commit waits in memory, which goes.
+    // Records that no commit synced wait in memory, which is lost.
     await run("alter system set wal_writer_delay = '10s'");
     await run('select pg_reload_conf()');
     for (const others of [0, 2]) {
@@ -103,16 +103,16 @@ postgresTest(
     }
     await run('alter system reset wal_writer_delay');
     await keep(database, 'b');
-    assert.deepEqual(await kept(database), ['b']);
-    assert.deepEqual(taken, []);
+    assert.deepEqual(await readKeys(database), ['b']);
+    assert.deepEqual(takeoverErrors, []);
   },
 );
 
 postgresTest(
-  'a commit that was lost, and another process took the place: nobody is told what is not known',
+  'a commit that was lost while another process took over: an unknown outcome is not reported',
   async () => {
     await using one = await wired('lost_place', { awayMs: 1_000 });
-    const { database, taken, wire } = one;
+    const { database, takeoverErrors, wire } = one;
     let isAnswered = false;
     const answered = (): void => void (isAnswered = true);
     const committing = database.transaction().execute(async (transaction) => {
@@ -122,15 +122,15 @@ postgresTest(
     void committing.then(answered, answered);
     const other = await PostgresEngine.open(here.settings('lost_place'), { awayMs: 20_000 });
     wire.mend();
-    while (taken.length === 0) await sleep(20);
-    assert.match(String(taken[0]), /another Tapedeck process/);
+    while (takeoverErrors.length === 0) await sleep(20);
+    assert.match(String(takeoverErrors[0]), /another Tapedeck process/);
     await sleep(300);
-    assert.equal(isAnswered, false, 'the end of the process tells it');
+    assert.equal(isAnswered, false, 'the end of the process reports it');
     await other.close();
   },
 );
 
-postgresTest('what PostgreSQL refuses for now is not refused for good', async () => {
+postgresTest('a temporary refusal of PostgreSQL is not permanent', async () => {
   const { run } = here.postgres;
   await run("create role keeper superuser login password 'correct horse'");
   const settings = { ...here.settings('kept'), user: 'keeper' };
@@ -142,10 +142,10 @@ postgresTest('what PostgreSQL refuses for now is not refused for good', async ()
     await run('alter role keeper nologin');
     await run(ended);
     await assert.rejects(keep(database, 'a'), /Busy: .*not permitted to log in/);
-    await assert.rejects(kept(database), /Busy: /);
+    await assert.rejects(readKeys(database), /Busy: /);
     await run('alter role keeper login');
     while (!(await keep(database, 'b').then(() => true, isBusy))) await sleep(100);
-    // Somebody cancels what waits for somebody else.
+    // A session cancels a statement that waits for another one.
     const other = await openConnection(here.settings('kept'));
     await other.run('begin', []);
     await other.run('lock table folder', []);
@@ -155,7 +155,7 @@ postgresTest('what PostgreSQL refuses for now is not refused for good', async ()
     while ((await other.run(waits, [])).rows.length === 0) await sleep(20);
     await waiting;
     await other.close();
-    assert.deepEqual(await kept(database), ['b']);
+    assert.deepEqual(await readKeys(database), ['b']);
   } finally {
     await database.destroy();
   }
@@ -166,7 +166,7 @@ function isBusy(error: unknown): false {
   return false;
 }
 
-postgresTest('a connection that goes before the commit leaves nothing, and says so', async () => {
+postgresTest('a connection lost before the commit writes nothing, and reports it', async () => {
   await using one = await wired('lost_before');
   const { database, wire } = one;
   const work = database.transaction().execute(async (transaction) => {
@@ -180,19 +180,19 @@ postgresTest('a connection that goes before the commit leaves nothing, and says 
     await keep(transaction, 'c');
     wire.breakAfter(0, 'close');
     setTimeout(() => wire.mend(), 200);
-    // Whoever goes on after a failure does not get half of a transaction.
+    // A caller that goes on after a failure does not get half of a transaction.
     await keep(transaction, 'd').catch(() => undefined);
     await keep(transaction, 'e').catch(() => undefined);
   });
   await assert.rejects(caught, /Busy: .*nothing was written/);
-  assert.deepEqual(await kept(database), []);
+  assert.deepEqual(await readKeys(database), []);
   await keep(database, 'f');
-  assert.deepEqual(await kept(database), ['f']);
+  assert.deepEqual(await readKeys(database), ['f']);
 });
 
 postgresTest('a network that swallows everything is a lost connection', async () => {
   await using one = await wired('stalled', { answerMs: 1_000 });
-  const { database, taken, wire } = one;
+  const { database, takeoverErrors, wire } = one;
   await keep(database, 'a');
   const committing = database.transaction().execute(async (transaction) => {
     await keep(transaction, 'b');
@@ -200,8 +200,8 @@ postgresTest('a network that swallows everything is a lost connection', async ()
     setTimeout(() => wire.mend(), 1_500);
   });
   await committing;
-  assert.deepEqual(await kept(database), ['a', 'b']);
-  assert.deepEqual(taken, []);
+  assert.deepEqual(await readKeys(database), ['a', 'b']);
+  assert.deepEqual(takeoverErrors, []);
 });
 
 postgresTest('PostgreSQL restarts: reads and writes go on, and are refused meanwhile', async () => {
@@ -209,17 +209,17 @@ postgresTest('PostgreSQL restarts: reads and writes go on, and are refused meanw
   const { database } = one;
   await keep(database, 'a');
   const { up } = await here.postgres.down();
-  const early = kept(database);
+  const early = readKeys(database);
   await sleep(300);
   await up();
-  assert.deepEqual(await early, ['a'], 'a short absence is waited for');
+  assert.deepEqual(await early, ['a'], 'a read waits for a short outage');
   await keep(database, 'b');
-  assert.deepEqual(await kept(database), ['a', 'b']);
+  assert.deepEqual(await readKeys(database), ['a', 'b']);
 });
 
-postgresTest('a standby is refused, and one that was promoted is not what it was', async () => {
+postgresTest('a standby is refused, and a promoted one counts as another server', async () => {
   await using one = await wired('promoted', { awayMs: 20_000 });
-  const { database, taken } = one;
+  const { database, takeoverErrors } = one;
   await keep(database, 'a');
   const { up } = await here.postgres.down();
   await here.postgres.makeStandby();
@@ -231,16 +231,16 @@ postgresTest('a standby is refused, and one that was promoted is not what it was
   );
   await here.postgres.promote();
   await early;
-  assert.ok(taken.length > 0, 'it is told to end: its memory may know more than is stored');
+  assert.ok(takeoverErrors.length > 0, 'it must end: its memory may be ahead of the stored state');
   const reading = postgresPlace(here.settings('promoted')).openReadOnly();
-  assert.deepEqual(await kept(reading), ['a']);
+  assert.deepEqual(await readKeys(reading), ['a']);
   await reading.destroy();
 });
 
-postgresTest('a database that could not keep every text is refused at once', async () => {
+postgresTest('a database that could not store every text is refused immediately', async () => {
   await using one = await wired('encodings');
-  const made = `create database latin encoding 'LATIN1' locale 'C' template template0`;
-  await here.postgres.run(made);
+  const createStatement = `create database latin encoding 'LATIN1' locale 'C' template template0`;
+  await here.postgres.run(createStatement);
   const place = postgresPlace({ ...here.settings('x'), database: 'latin' });
   await assert.rejects(
     place.exists(),
@@ -253,7 +253,7 @@ postgresTest('a database that could not keep every text is refused at once', asy
   await keep(one.database, 'a');
 });
 
-postgresTest('a role that may make no schema is told so', async () => {
+postgresTest('a role that may not create a schema gets an error that states it', async () => {
   await here.postgres.run("create role guest login password 'correct horse'");
   const settings = { ...here.settings('theirs'), user: 'guest' };
   await assert.rejects(
@@ -262,7 +262,7 @@ postgresTest('a role that may make no schema is told so', async () => {
   );
 });
 
-postgresTest('a statement that fails undoes its transaction, whoever catches it', async () => {
+postgresTest('a failed statement rolls back its transaction, even if it is caught', async () => {
   await using one = await wired('failed_part');
   const { database } = one;
   await keep(database, 'a');
@@ -271,13 +271,13 @@ postgresTest('a statement that fails undoes its transaction, whoever catches it'
     await keep(transaction, 'a').catch(() => undefined);
   });
   await assert.rejects(work, /PostgreSQL undid a transaction/);
-  assert.deepEqual(await kept(database), ['a']);
+  assert.deepEqual(await readKeys(database), ['a']);
   await assert.rejects(
     database.transaction().execute((transaction) => keep(transaction, 'a')),
     /duplicate key/,
   );
   await keep(database, 'c');
-  assert.deepEqual(await kept(database), ['a', 'c']);
+  assert.deepEqual(await readKeys(database), ['a', 'c']);
 });
 
 postgresTest('one process holds a schema; one that lost it to another writes nothing', async () => {
@@ -289,18 +289,18 @@ postgresTest('one process holds a schema; one that lost it to another writes not
     PostgresEngine.open(settings, soon),
     /Busy: another Tapedeck process holds schema held/,
   );
-  // Cut off for good, while another one takes its place.
+  // Cut off for good, while another process takes over.
   one.wire.breakAfter(0, 'close');
   await assert.rejects(keep(one.database, 'b'));
   const other = await PostgresEngine.open(settings, soon);
   one.wire.mend();
   await assert.rejects(keep(one.database, 'c'), /another Tapedeck process holds/);
-  assert.equal(one.taken.length, 1, 'the process is told to end');
+  assert.equal(one.takeoverErrors.length, 1, 'the process must end');
   await other.close();
 });
 
 postgresTest(
-  'one that lost the schema to another goes on with nothing, also once that is gone',
+  'a process that lost the schema to another writes nothing, also once the other has ended',
   async () => {
     await using one = await wired('between', { awayMs: 2_000 });
     await keep(one.database, 'a');
@@ -315,20 +315,20 @@ postgresTest(
       keep(one.database, 'd'),
       /another Tapedeck process held schema between .* meanwhile/,
     );
-    assert.ok(one.taken.length > 0, 'the process is told to end');
+    assert.ok(one.takeoverErrors.length > 0, 'the process must end');
     const reading = place.openReadOnly();
-    assert.deepEqual(await kept(reading), ['a', 'c']);
+    assert.deepEqual(await readKeys(reading), ['a', 'c']);
     await reading.destroy();
   },
 );
 
-postgresTest('what an older view of another session keeps is not said to be gone', async () => {
+postgresTest('rows in an older snapshot of another session are not reported as gone', async () => {
   const place = postgresPlace(here.settings('viewed'));
   const database = place.open();
   const other = postgresPlace(here.settings('viewed_by'));
   try {
     await migrate(database);
-    // It has read nothing of the catalog: no lock of it tells.
+    // It has read nothing of the catalog: no lock of it shows that.
     const moment = await other.openSnapshot();
     await keep(database, 'a');
     await database.deleteFrom('folder').where('key', '=', 'a').execute();
@@ -340,7 +340,7 @@ postgresTest('what an older view of another session keeps is not said to be gone
   }
 });
 
-postgresTest('text is what it was: its order that of bytes, and no character 0', async () => {
+postgresTest('text stays unchanged: in the order of bytes, without the character 0', async () => {
   await using one = await wired('texts');
   const { database } = one;
   const names = ['a', 'B', 'Z', '_', 'é', 'zebra', 'ä', '𝄞', 'Ω', ' '];
@@ -348,9 +348,9 @@ postgresTest('text is what it was: its order that of bytes, and no character 0',
   const inBytes = names
     .map((key) => `k${key}`)
     .sort((left, right) => Buffer.compare(Buffer.from(left), Buffer.from(right)));
-  assert.deepEqual(await kept(database), inBytes);
+  assert.deepEqual(await readKeys(database), inBytes);
   await keep(database, 'zero\0in it');
-  assert.equal((await kept(database)).at(-1), 'zero\uFFFDin it');
+  assert.equal((await readKeys(database)).at(-1), 'zero\uFFFDin it');
   const beyond = database.selectFrom('folder').select('key').where('key', '>', 'kz').orderBy('key');
   assert.deepEqual(
     (await beyond.execute()).map(({ key }) => key),
@@ -359,13 +359,13 @@ postgresTest('text is what it was: its order that of bytes, and no character 0',
 });
 
 postgresTest(
-  'a connection is encrypted, and to whom it says it is, as the setting wants it',
+  'a connection is encrypted, and the identity of its server checked, as the setting requires',
   async () => {
     const folder = await mkdtemp(join(tmpdir(), 'tapedeck-ca-'));
     try {
       const caFile = join(folder, 'ca.pem');
       await writeFile(caFile, here.postgres.ca);
-      const asked = async (settings: Partial<DatabaseSettings>): Promise<unknown> => {
+      const readTlsState = async (settings: Partial<DatabaseSettings>): Promise<unknown> => {
         const reading = postgresPlace({ ...here.settings('tls'), ...settings }).openReadOnly();
         try {
           const used = sql`select ssl from pg_stat_ssl where pid = pg_backend_pid()`;
@@ -374,17 +374,20 @@ postgresTest(
           await reading.destroy();
         }
       };
-      assert.deepEqual(await asked({ tls: 'off' }), { ssl: false });
-      assert.deepEqual(await asked({ tls: 'encrypted' }), { ssl: true });
+      assert.deepEqual(await readTlsState({ tls: 'off' }), { ssl: false });
+      assert.deepEqual(await readTlsState({ tls: 'encrypted' }), { ssl: true });
       const verified = { tls: 'verified', caFile } as const;
-      assert.deepEqual(await asked({ ...verified, host: 'localhost' }), { ssl: true });
-      await assert.rejects(asked(verified), /does not match certificate/, 'another name');
+      assert.deepEqual(await readTlsState({ ...verified, host: 'localhost' }), { ssl: true });
+      await assert.rejects(readTlsState(verified), /does not match certificate/, 'another name');
       await assert.rejects(
-        asked({ tls: 'verified', host: 'localhost' }),
+        readTlsState({ tls: 'verified', host: 'localhost' }),
         /self-signed certificate/,
       );
-      await assert.rejects(asked({ ...verified, caFile: join(folder, 'none') }), /sslrootcert/);
-      await assert.rejects(asked({ password: 'wrong' }), (error: Error) => {
+      await assert.rejects(
+        readTlsState({ ...verified, caFile: join(folder, 'none') }),
+        /sslrootcert/,
+      );
+      await assert.rejects(readTlsState({ password: 'wrong' }), (error: Error) => {
         assert.match(error.message, /Conflict: PostgreSQL at .* password authentication failed/);
         return !error.message.includes('wrong');
       });
@@ -394,19 +397,19 @@ postgresTest(
   },
 );
 
-postgresTest('who reads beside it changes nothing', async () => {
+postgresTest('a concurrent reader changes nothing', async () => {
   await using one = await wired('beside');
   await keep(one.database, 'a');
   const reading = postgresPlace(here.settings('beside')).openReadOnly();
   try {
-    assert.deepEqual(await kept(reading), ['a']);
+    assert.deepEqual(await readKeys(reading), ['a']);
     await assert.rejects(keep(reading, 'b'), /read-only transaction/);
   } finally {
     await reading.destroy();
   }
 });
 
-postgresTest('acknowledged is synced, whatever the server says of itself', async () => {
+postgresTest('an acknowledged write is synced, for any setting of the server', async () => {
   await using one = await wired('synced');
   await sql`alter role owner set synchronous_commit = off`.execute(one.database);
   const reading = postgresPlace(here.settings('synced')).openReadOnly();
@@ -421,7 +424,7 @@ postgresTest('acknowledged is synced, whatever the server says of itself', async
   }
 });
 
-test('a setting that is no database is told by its rule, never with its password', () => {
+test('an invalid database setting is reported with its rule, never with its password', () => {
   const wrong = (text: string, rule: RegExp): void =>
     assert.throws(
       () => parseDatabaseSettings(text),
@@ -451,51 +454,51 @@ test('a setting that is no database is told by its rule, never with its password
   assert.equal(parseDatabaseSettings('postgres://u@db.example/d')?.tls, 'verified');
 });
 
-postgresTest('a server that is asked nothing is connected again all the same', async () => {
+postgresTest('an idle engine reconnects all the same', async () => {
   await using wire = await startWire(here.postgres.port);
-  const taken: Error[] = [];
+  const takeoverErrors: Error[] = [];
   const guard = { everyMs: 50, lostMs: 3_000 };
-  const options = { guard, onTaken: (error: Error) => void taken.push(error) };
+  const options = { guard, onTaken: (error: Error) => void takeoverErrors.push(error) };
   const engine = await PostgresEngine.open(here.settings('quiet', wire.port), options);
   wire.breakAfter(0, 'close');
   await sleep(300);
   wire.mend();
   await sleep(4_000);
-  assert.deepEqual(taken, []);
-  // Two who ask for the lost connection at once get one.
+  assert.deepEqual(takeoverErrors, []);
+  // Two concurrent requests for the lost connection share one.
   wire.breakAfter(0, 'close');
   await sleep(200);
   wire.mend();
   const all = Array.from({ length: 8 }, () => engine.read('select 1 as one', []));
   for (const { rows } of await Promise.all(all)) assert.deepEqual(rows, [{ one: 1 }]);
-  assert.deepEqual(taken, []);
+  assert.deepEqual(takeoverErrors, []);
   await engine.close();
 });
 
-postgresTest('what is deleted for good waits for no backup, and nobody waits for it', async () => {
+postgresTest('a purge does not wait for a backup, and no write waits for a purge', async () => {
   const place = postgresPlace(here.settings('scrubbed'));
   const database = place.open();
   try {
     await migrate(database);
     await keep(database, 'a');
     const moment = await place.openSnapshot();
-    assert.deepEqual(await kept(moment.database), ['a']);
+    assert.deepEqual(await readKeys(moment.database), ['a']);
     const scrubbing = place.scrub(database);
     await sleep(200);
     const began = performance.now();
     await keep(database, 'b');
-    assert.ok(performance.now() - began < 10_000, 'others go on');
+    assert.ok(performance.now() - began < 10_000, 'other writes go on');
     assert.equal(await scrubbing, false, 'a reader keeps it');
     await moment.close();
     assert.equal(await place.scrub(database), true);
-    assert.deepEqual(await kept(database), ['a', 'b']);
+    assert.deepEqual(await readKeys(database), ['a', 'b']);
   } finally {
     await database.destroy();
   }
 });
 
 postgresTest(
-  'what is deleted for good is in no page, of a table or of an index of it',
+  'purged values are in no page, neither of a table nor of one of its indexes',
   async () => {
     const place = postgresPlace(here.settings('wiped'));
     const database = place.open();
@@ -508,14 +511,14 @@ postgresTest(
       await database.deleteFrom('folder').where('key', '=', 'GONEzqxj7').execute();
       await sql`insert into emptied values ('GONEzqxj7')`.execute(database);
       await sql`delete from emptied`.execute(database);
-      // The table gives its only page back; its index keeps the one with the key.
+      // The table releases its only page; its index keeps the one with the key.
       await here.postgres.run('vacuum wiped.emptied');
       const left = await holding(database, 'GONEzqxj7');
       assert.deepEqual(left, ['emptied_pkey', 'folder', 'folder_pkey']);
       const before = await fileOf(database, 'untouched');
       assert.equal(await place.scrub(database), true);
       assert.deepEqual(await holding(database, 'GONEzqxj7'), []);
-      assert.deepEqual(await kept(database), []);
+      assert.deepEqual(await readKeys(database), []);
       assert.equal(await fileOf(database, 'untouched'), before, 'one without pages stays');
     } finally {
       await database.destroy();
@@ -535,6 +538,6 @@ async function holding(database: Database, text: string): Promise<readonly strin
 }
 
 async function fileOf(database: Database, table: string): Promise<string | undefined> {
-  const asked = sql<{ readonly path: string }>`select pg_relation_filepath(${table}) as path`;
-  return (await asked.execute(database)).rows[0]?.path;
+  const pathQuery = sql<{ readonly path: string }>`select pg_relation_filepath(${table}) as path`;
+  return (await pathQuery.execute(database)).rows[0]?.path;
 }

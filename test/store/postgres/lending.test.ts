@@ -1,5 +1,5 @@
-// Query processes of a node that does not serve are those of the one that does, too: what they answer is what
-// it would answer itself, and nobody notices when they go.
+// The serving node also uses the query processes of the other nodes: they return the same answers as its
+// own, and no caller notices when they stop.
 import assert from 'node:assert/strict';
 import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createConnection } from 'node:net';
@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, test } from 'vitest';
 import { until } from '../../api/streams/listening.ts';
-import { asked, DATED, served, TOKENS } from '../../soak/crash/rounds/killable.ts';
+import { fetchText, DATED, served, TOKENS } from '../../soak/crash/rounds/killable.ts';
 import { type Node, type Nodes, nodesOver, ready } from '../../soak/crash/nodes/nodes.ts';
 import { VERSION } from '../../../store/base/version.ts';
 import { startSwift } from '../../base/servers/swift.ts';
@@ -42,9 +42,9 @@ beforeAll(async () => {
   );
   first = await nodes.start();
   await served(first.serving);
-  await asked(first.base, 'POST', '/workspaces', '{"name":"WS"}');
-  await asked(first.base, 'POST', '/datasets/WS', JSON.stringify({ dataset: DATED }));
-  await asked(first.base, 'POST', '/data/WS/K?wait=true', csv());
+  await fetchText(first.base, 'POST', '/workspaces', '{"name":"WS"}');
+  await fetchText(first.base, 'POST', '/datasets/WS', JSON.stringify({ dataset: DATED }));
+  await fetchText(first.base, 'POST', '/data/WS/K?wait=true', csv());
   second = await nodes.start();
   await ready(second);
   await until(async () => (await gauge('read_children_lent')) === 1);
@@ -69,7 +69,7 @@ async function gauge(name: string): Promise<number> {
 const ADMIN = 'Bearer ak_theSameOnAllNodes0123456789';
 
 const read = async (key: number): Promise<void> => {
-  const text = await asked(first.base, 'GET', `/data/WS/K/K${key}?limit=3&sort=asc`);
+  const text = await fetchText(first.base, 'GET', `/data/WS/K/K${key}?limit=3&sort=asc`);
   const rows = JSON.parse(text) as readonly { readonly v: number }[];
   assert.deepEqual(
     rows.map(({ v }) => v),
@@ -79,7 +79,7 @@ const read = async (key: number): Promise<void> => {
 
 const summed = async (key: number): Promise<void> => {
   const query = `SELECT sum(v) AS total FROM K WHERE symbol = 'K${key}' AND v >= ${key}`;
-  const text = await asked(
+  const text = await fetchText(
     first.base,
     'GET',
     `/sql-query/WS?sqlQuery=${encodeURIComponent(query)}`,
@@ -100,13 +100,13 @@ test.skipIf(!isHere)('reads and queries are answered by both', async () => {
   });
 });
 
-test.skipIf(!isHere)('a long answer of a lent process comes whole', async () => {
+test.skipIf(!isHere)('a long answer of a remote process arrives whole', async () => {
   const query = 'SELECT symbol, day, v FROM K ORDER BY v';
   const path = `/sql-query/WS?format=csv&sqlQuery=${encodeURIComponent(query)}`;
   const before = await gauge('sql_answers_lent');
   const expected = csv().trimEnd();
   await until(async () => {
-    const texts = await Promise.all([1, 2, 3, 4].map(() => asked(first.base, 'GET', path)));
+    const texts = await Promise.all([1, 2, 3, 4].map(() => fetchText(first.base, 'GET', path)));
     for (const text of texts) assert.equal(text.replaceAll('\r', '').trimEnd(), expected);
     return (await gauge('sql_answers_lent')) > before;
   });
@@ -122,11 +122,11 @@ async function exported(format: string): Promise<string> {
   const target = { type: 'FILE', path: `${format}-${exports.length}` };
   exports.push(target.path);
   const order = { dataset: 'K', format, rowsPerFile: 5_000, target };
-  const made = await asked(first.base, 'POST', '/exports/WS', JSON.stringify(order));
-  const { exportId } = JSON.parse(made) as Exported;
+  const exportText = await fetchText(first.base, 'POST', '/exports/WS', JSON.stringify(order));
+  const { exportId } = JSON.parse(exportText) as Exported;
   await until(async () => {
     const { state } = JSON.parse(
-      await asked(first.base, 'GET', `/exports/WS/${exportId}`),
+      await fetchText(first.base, 'GET', `/exports/WS/${exportId}`),
     ) as Exported;
     assert.notEqual(state, 'ERROR');
     return state === 'DONE';
@@ -138,11 +138,11 @@ async function exported(format: string): Promise<string> {
 
 const exports: string[] = [];
 
-test.skipIf(!isHere)('parts of exports are made at the other node, and are the same', async () => {
+test.skipIf(!isHere)('parts of exports are written at the other node, unchanged', async () => {
   const parts = Math.ceil((KEYS * DAYS) / 5_000);
   await until(async () => (await gauge('ingest_children_lent')) === 1);
   const away = [await exported('csv'), await exported('parquet')];
-  // The edges of the parts are looked for there too.
+  // The boundaries of the parts are queried there too.
   assert.equal(await gauge('ingest_answers_lent'), 2 * (parts + 1));
   await second.serving.kill('SIGKILL');
   await until(async () => (await gauge('ingest_children_lent')) === 0);
@@ -162,22 +162,22 @@ test.skipIf(!isHere)('a large file is purged at the other node', async () => {
     random = (random * 48_271) % 2_147_483_647;
     lines.push(`P${n % 20},${dayOf(Math.floor(n / 20))},${random}`);
   }
-  // It begins as the texts that the other node puts its own in the place of.
+  // It begins like the paths that the other node replaces by its own.
   const asPath = join(first.folder, 'lake', 'x');
   lines.push(`${asPath},${dayOf(0)},1`);
   const more = '?wait=true&key=symbol&date=day';
-  await asked(first.base, 'POST', `/data/WS/P${more}`, lines.join('\n'));
+  await fetchText(first.base, 'POST', `/data/WS/P${more}`, lines.join('\n'));
   await until(async () => (await gauge('ingest_children_lent')) === 1);
   const before = await gauge('ingest_answers_lent');
-  await asked(first.base, 'DELETE', '/data/WS/P/P3?purge=true');
-  await asked(first.base, 'DELETE', `/data/WS/P/${encodeURIComponent(asPath)}?purge=true`);
+  await fetchText(first.base, 'DELETE', '/data/WS/P/P3?purge=true');
+  await fetchText(first.base, 'DELETE', `/data/WS/P/${encodeURIComponent(asPath)}?purge=true`);
   assert.equal(await gauge('ingest_answers_lent'), before + 2);
   const query = encodeURIComponent('SELECT count(*) AS n, count(DISTINCT symbol) AS keys FROM P');
-  const text = await asked(first.base, 'GET', `/sql-query/WS?sqlQuery=${query}`);
+  const text = await fetchText(first.base, 'GET', `/sql-query/WS?sqlQuery=${query}`);
   assert.deepEqual(JSON.parse(text), [{ n: 380_000, keys: 19 }]);
 });
 
-test.skipIf(!isHere)('a node that lends is killed: its requests are asked again', async () => {
+test.skipIf(!isHere)('a node with remote processes is killed: requests are repeated', async () => {
   let isOver = false;
   const asking = [read, summed].map(async (work) => {
     for (let key = 0; !isOver; key = (key + 1) % KEYS) {
@@ -193,7 +193,7 @@ test.skipIf(!isHere)('a node that lends is killed: its requests are asked again'
   await Promise.all(asking);
 });
 
-/** The first line of what a server answers to such a request, or nothing. */
+/** The first line of the answer to such a request, or nothing. */
 function upgraded(path: string, protocol: string, more = ''): Promise<string> {
   const { hostname, port } = new URL(first.base);
   const socket = createConnection({ host: hostname, port: Number(port) });
@@ -209,7 +209,7 @@ function upgraded(path: string, protocol: string, more = ''): Promise<string> {
 
 test.skipIf(!isHere)('a connection is taken over from nodes alone', async () => {
   const path = `/v1/data/WS/K/K1?last=1&token=${TOKENS.publishable}`;
-  assert.equal(await upgraded(path, 'h2c'), 'HTTP/1.1 200 OK', 'another upgrade is left out');
+  assert.equal(await upgraded(path, 'h2c'), 'HTTP/1.1 200 OK', 'another upgrade is ignored');
   const forged = `tapedeck-hop: ${Date.now()} - ${'0'.repeat(64)}`;
   for (const way of ['lend/read', 'load', 'follow/node-1', 'follow/', 'follow/a%2Fb']) {
     for (const header of ['', forged]) {

@@ -1,12 +1,12 @@
-// A load is worked on at a node that does not serve: what it becomes is what it would have become at home,
-// and nobody notices when that node sleeps, or is no more.
+// A load runs at a node that does not serve: the result is the same as on the serving node, and no caller
+// notices when that node sleeps, or is killed.
 import assert from 'node:assert/strict';
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, test } from 'vitest';
 import { until } from '../../api/streams/listening.ts';
 import { ADMIN_TOKEN, type Node, ready, startNodes } from '../../soak/crash/nodes/nodes.ts';
-import { asked } from '../../soak/crash/rounds/killable.ts';
+import { fetchText } from '../../soak/crash/rounds/killable.ts';
 import { hasServers, isLeftOut } from '../../base/servers/hasServers.ts';
 
 const isHere = await hasServers('postgres', 'swift');
@@ -32,7 +32,7 @@ const lines = (records: number, from = 0): string => {
 const LARGE = 20_000;
 const HUGE = 400_000;
 
-/** What is loaded into a dataset of its own, with its settings; the last one is refused. */
+/** Bodies, each loaded into its own dataset, with their settings; the last one is refused. */
 const BODIES: readonly (readonly [string, string, string])[] = [
   ['made', '', lines(LARGE)],
   ['known', '', lines(LARGE, LARGE - 100)],
@@ -48,11 +48,11 @@ interface Job {
 }
 
 const jobOf = async (jobId: string): Promise<Job> =>
-  JSON.parse(await asked(first.base, 'GET', `/jobs/WS/ingest/${jobId}`)) as Job;
+  JSON.parse(await fetchText(first.base, 'GET', `/jobs/WS/ingest/${jobId}`)) as Job;
 
 async function begin(dataset: string, body: string, more = ''): Promise<string> {
   const path = `/data/WS/${dataset}?key=symbol&date=day${more}`;
-  return (JSON.parse(await asked(first.base, 'POST', path, body)) as Job).jobId;
+  return (JSON.parse(await fetchText(first.base, 'POST', path, body)) as Job).jobId;
 }
 
 async function ended(jobId: string): Promise<Job> {
@@ -64,8 +64,8 @@ async function ended(jobId: string): Promise<Job> {
   return job;
 }
 
-/** Without what differs from one load to another. */
-const told = (job: Job, dataset: string): unknown =>
+/** The members of a job, without those that differ from one load to another. */
+const comparableFields = (job: Job, dataset: string): unknown =>
   Object.fromEntries(
     Object.entries(job)
       .filter(
@@ -77,12 +77,12 @@ const told = (job: Job, dataset: string): unknown =>
 async function outcomes(dataset: string): Promise<unknown> {
   const jobs: unknown[] = [];
   for (const [, more, body] of BODIES) {
-    jobs.push(told(await ended(await begin(dataset, body, more)), dataset));
+    jobs.push(comparableFields(await ended(await begin(dataset, body, more)), dataset));
   }
   const query = `SELECT count(*) AS n, sum(v) AS total, min(day) AS a, max(day) AS b FROM ${dataset}`;
   const sql = encodeURIComponent(query);
-  const records = await asked(first.base, 'GET', `/sql-query/WS?sqlQuery=${sql}`);
-  const schema = await asked(first.base, 'GET', `/datasets/WS/${dataset}`);
+  const records = await fetchText(first.base, 'GET', `/sql-query/WS?sqlQuery=${sql}`);
+  const schema = await fetchText(first.base, 'GET', `/datasets/WS/${dataset}`);
   const { schema: properties } = JSON.parse(schema) as { readonly schema: unknown };
   return { jobs, records, properties };
 }
@@ -93,7 +93,7 @@ async function gauge(name: string): Promise<number> {
   return Number(new RegExp(`^tapedeck_${name} (\\d+)$`, 'm').exec(await answer.text())?.[1] ?? -1);
 }
 
-test.skipIf(skip)('what it becomes is what it becomes at home', async () => {
+test.skipIf(skip)('the result is the same as on the serving node', async () => {
   const atHome = await outcomes('HOME');
   assert.equal(await gauge('loads_elsewhere'), 0);
   second = await here.nodes.start();
@@ -101,36 +101,36 @@ test.skipIf(skip)('what it becomes is what it becomes at home', async () => {
   await until(async () => (await gauge('load_places_elsewhere')) === 1);
   assert.deepEqual(await outcomes('AWAY'), atHome);
   const done = BODIES.length - 2;
-  assert.equal(await gauge('loads_elsewhere'), done, 'but for those that the file ended');
+  assert.equal(await gauge('loads_elsewhere'), done, 'except those that their file ended');
   await ended(await begin('SMALL', lines(10)));
-  assert.equal(await gauge('loads_elsewhere'), done, 'a small one is not worth it');
+  assert.equal(await gauge('loads_elsewhere'), done, 'a small one is loaded locally');
 });
 
-/** Until the log says that the other node reads its file. */
-const given = (jobId: string): Promise<void> =>
+/** Waits until the log shows that the other node reads its file. */
+const waitForRemoteRead = (jobId: string): Promise<void> =>
   until(async () => {
-    const logs = JSON.parse(await asked(first.base, 'GET', '/logs/WS')) as readonly object[];
+    const logs = JSON.parse(await fetchText(first.base, 'GET', '/logs/WS')) as readonly object[];
     return logs
       .map((line) => JSON.stringify(line))
       .some((line) => line.includes(jobId) && line.includes('reads the file'));
   });
 
-/** A load that the other node has, and does nothing about. */
+/** A load that the other node has, and does not work on. */
 async function stuck(dataset: string): Promise<string> {
   await until(async () => (await gauge('load_places_elsewhere')) === 1);
   second.serving.child.kill('SIGSTOP');
   const jobId = await begin(dataset, lines(LARGE));
-  await given(jobId);
+  await waitForRemoteRead(jobId);
   return jobId;
 }
 
 async function countIn(dataset: string): Promise<number> {
   const sql = encodeURIComponent(`SELECT count(*) AS n FROM ${dataset}`);
-  const text = await asked(first.base, 'GET', `/sql-query/WS?sqlQuery=${sql}`);
+  const text = await fetchText(first.base, 'GET', `/sql-query/WS?sqlQuery=${sql}`);
   return (JSON.parse(text) as readonly { readonly n: number }[])[0]?.n ?? -1;
 }
 
-/** One more load is worked on elsewhere, once the other node is there again. */
+/** Checks that one more load runs remotely, once the other node is back. */
 async function goesOn(): Promise<void> {
   await until(async () => (await gauge('load_places_elsewhere')) === 1);
   const before = await gauge('loads_elsewhere');
@@ -142,37 +142,37 @@ async function goesOn(): Promise<void> {
   await until(() => left().length === 0);
 }
 
-test.skipIf(skip)('a cancelled one ends at once, and the node takes the next one', async () => {
+test.skipIf(skip)('a cancelled load ends immediately; the node takes the next one', async () => {
   const jobId = await stuck('GONE');
-  await asked(first.base, 'GET', `/jobs/WS/ingest/${jobId}/cancel`);
+  await fetchText(first.base, 'GET', `/jobs/WS/ingest/${jobId}/cancel`);
   assert.equal((await ended(jobId)).status, 'CANCELLED');
   second.serving.child.kill('SIGCONT');
   await goesOn();
 });
 
-test.skipIf(skip)('a node that sleeps is not waited for, and commits nothing later', async () => {
+test.skipIf(skip)('no load waits for a sleeping node, which commits nothing later', async () => {
   const body = lines(HUGE);
   const jobId = await begin('SLEPT', body);
   const parts = join(second.folder, 'reading/tmp/*/*/*');
-  // It has read the file, and writes another one.
+  // The node has read the file, and writes another one.
   await until(() => globSync(parts).length > 1);
   second.serving.child.kill('SIGSTOP');
   assert.equal((await ended(jobId)).status, 'INGESTED');
-  const known = await asked(first.base, 'GET', '/datasets/WS/SLEPT/versions');
+  const versionsBefore = await fetchText(first.base, 'GET', '/datasets/WS/SLEPT/versions');
   second.serving.child.kill('SIGCONT');
   await goesOn();
-  assert.equal(await asked(first.base, 'GET', '/datasets/WS/SLEPT/versions'), known);
+  assert.equal(await fetchText(first.base, 'GET', '/datasets/WS/SLEPT/versions'), versionsBefore);
   assert.equal(await countIn('SLEPT'), HUGE);
 });
 
-test.skipIf(skip)('a node that is killed takes no load along', async () => {
+test.skipIf(skip)('no load is lost with a killed node', async () => {
   const jobId = await stuck('KILLED');
   await second.serving.kill('SIGKILL');
   assert.equal((await ended(jobId)).status, 'INGESTED');
   assert.equal(await countIn('KILLED'), LARGE);
 });
 
-test.skipIf(skip)('the node that serves is killed: the next one begins it again', async () => {
+test.skipIf(skip)('the serving node is killed: the next one starts the load again', async () => {
   second = await here.nodes.start();
   await ready(second);
   const jobId = await stuck('TAKEN');

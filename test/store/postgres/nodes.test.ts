@@ -1,5 +1,5 @@
-// Several nodes, one catalog in PostgreSQL, one bucket: each answers whatever is asked, through the one that
-// serves; when that goes, another one takes its place and requests wait for it.
+// Several nodes, one catalog in PostgreSQL, one bucket: each answers any request, through the one that
+// serves; when that stops, another one takes over and requests wait for it.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
@@ -8,7 +8,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, test } from 'vitest';
 import { withConnection } from '../../../store/postgres/postgresConnection.ts';
 import { listNodes } from '../../../store/postgres/nodeTable.ts';
-import { asked, DATED, headers, type Killable, served } from '../../soak/crash/rounds/killable.ts';
+import {
+  fetchText,
+  DATED,
+  headers,
+  type Killable,
+  served,
+} from '../../soak/crash/rounds/killable.ts';
 import { endOf } from '../../soak/crash/nodes/nodeLoads.ts';
 import {
   type Node,
@@ -23,13 +29,13 @@ import { startSwift } from '../../base/servers/swift.ts';
 import { lakeInBucket, type LakeInBucket } from '../bucket/lakeInBucket.ts';
 import { postgresHere, type PostgresHere } from './postgresHere.ts';
 
-const [found, swift] = await Promise.all([postgresHere(), startSwift()]);
+const [localPostgres, swift] = await Promise.all([postgresHere(), startSwift()]);
 if (swift === undefined) assert.notEqual(process.env['CI'], 'true', 'Swift is not here');
-const here = found as PostgresHere;
+const here = localPostgres as PostgresHere;
 let nodes: Nodes;
 let lake: LakeInBucket;
 
-const isHere = found !== undefined && swift !== undefined;
+const isHere = localPostgres !== undefined && swift !== undefined;
 let first: Node;
 let second: Node;
 let third: Node;
@@ -43,31 +49,36 @@ beforeAll(async () => {
   await served(first.serving);
   second = await nodes.start();
   await ready(second);
-  await asked(first.base, 'POST', '/workspaces', '{"name":"WS"}');
-  await asked(second.base, 'POST', '/datasets/WS', JSON.stringify({ dataset: DATED }));
+  await fetchText(first.base, 'POST', '/workspaces', '{"name":"WS"}');
+  await fetchText(second.base, 'POST', '/datasets/WS', JSON.stringify({ dataset: DATED }));
 }, 60_000);
 afterAll(async () => {
   await nodes?.[Symbol.asyncDispose]();
   await lake?.[Symbol.asyncDispose]();
-  await Promise.all([found?.[Symbol.asyncDispose](), swift?.[Symbol.asyncDispose]()]);
+  await Promise.all([localPostgres?.[Symbol.asyncDispose](), swift?.[Symbol.asyncDispose]()]);
 });
 
 const row = (n: number): string => JSON.stringify([{ symbol: `S${n}`, day: '2024-01-01', v: n }]);
 
-test.skipIf(!isHere)('a node that does not serve says who does, and hands on', async () => {
+test.skipIf(!isHere)('a node that does not serve names the other one, and forwards', async () => {
   assert.equal(await ready(second), `ready: ${new URL(first.base).host} serves\n`);
   assert.equal(await (await fetch(`${second.base}/healthz`)).text(), 'ok\n');
-  await asked(second.base, 'POST', '/data/WS/K?wait=true', row(1));
-  await asked(second.base, 'POST', '/record/WS/K', row(2));
+  await fetchText(second.base, 'POST', '/data/WS/K?wait=true', row(1));
+  await fetchText(second.base, 'POST', '/record/WS/K', row(2));
   for (const path of ['/data/WS/K/S1', '/data/WS/K/S2', '/datasets/WS', '/data/WS/K/NONE']) {
-    assert.equal(await asked(second.base, 'GET', path), await asked(first.base, 'GET', path));
+    assert.equal(
+      await fetchText(second.base, 'GET', path),
+      await fetchText(first.base, 'GET', path),
+    );
   }
   const both = await Promise.all(
     [first, second].map(async ({ base }) => {
       const url = `${base}/v1/data/WS/K/S1?format=csv&token=nobody`;
       const answer = await fetch(url, { headers: { origin: 'https://a.example' } });
-      const told = [...answer.headers].filter(([name]) => !/^(date|x-request-id)$/.test(name));
-      return { status: answer.status, told, text: await answer.text() };
+      const answerHeaders = [...answer.headers].filter(
+        ([name]) => !/^(date|x-request-id)$/.test(name),
+      );
+      return { status: answer.status, told: answerHeaders, text: await answer.text() };
     }),
   );
   assert.deepEqual(both[1], both[0]);
@@ -87,9 +98,13 @@ test.skipIf(!isHere)('a node that does not serve says who does, and hands on', a
   );
 });
 
-test.skipIf(!isHere)('`tapedeck nodes` says who is there, and who serves', async () => {
+test.skipIf(!isHere)('`tapedeck nodes` lists the nodes, and marks the serving one', async () => {
   const list = async (url: string): Promise<string> => {
-    const { ended, told } = startCommand(['nodes'], { env: { TAPEDECK_DATABASE: url } }, []);
+    const { ended, output: told } = startCommand(
+      ['nodes'],
+      { env: { TAPEDECK_DATABASE: url } },
+      [],
+    );
     await ended;
     return told.stdout + told.stderr;
   };
@@ -104,11 +119,11 @@ test.skipIf(!isHere)('`tapedeck nodes` says who is there, and who serves', async
   assert.match(await list(''), /set TAPEDECK_DATABASE/);
 });
 
-test.skipIf(!isHere)('commands at a node that does not serve ask the one that does', async () => {
+test.skipIf(!isHere)('commands at a node that does not serve call the one that does', async () => {
   const run = async (args: readonly string[]): Promise<string> => {
     const shared = { ...lake.settings, ...NODE_KEYS, TAPEDECK_DATABASE: here.url('nodes') };
     const env = { TAPEDECK_DATA: second.folder, ...shared, TAPEDECK_FOLDER: second.folder };
-    const { child, ended, told } = startCommand(args, { env }, []);
+    const { child, ended, output: told } = startCommand(args, { env }, []);
     await ended;
     assert.equal(child.exitCode, 0, `${args.join(' ')}: ${told.stdout}${told.stderr}`);
     return told.stdout;
@@ -125,13 +140,13 @@ test.skipIf(!isHere)('commands at a node that does not serve ask the one that do
   );
 });
 
-test.skipIf(!isHere)('whose request it is goes along', async () => {
+test.skipIf(!isHere)('a forwarded request keeps its client address', async () => {
   const place = (base: string, address: string, path: string): Promise<number> =>
     fetch(`${base}/v1${path}`, { headers: { ...headers, 'x-forwarded-for': address } }).then(
       ({ status }) => status,
     );
-  const made = JSON.parse(
-    await asked(
+  const createdToken = JSON.parse(
+    await fetchText(
       first.base,
       'POST',
       '/account/tokens',
@@ -142,20 +157,20 @@ test.skipIf(!isHere)('whose request it is goes along', async () => {
     ['192.0.2.1', 200],
     ['192.0.2.2', 401],
   ] as const) {
-    const path = `/data/WS/K/S1?token=${made.token}`;
+    const path = `/data/WS/K/S1?token=${createdToken.token}`;
     assert.equal(await place(first.base, address, path), status);
     assert.equal(await place(second.base, address, path), status);
   }
 });
 
-test.skipIf(!isHere)('a body of megabytes, and a stream, pass as they come', async () => {
+test.skipIf(!isHere)('a body of megabytes, and a stream, pass without buffering', async () => {
   const lines = Array.from({ length: 60_000 }, (_, n) => `B${n},2024-01-01,${n}`);
   const body = `symbol,day,v\n${lines.join('\n')}\n`;
   assert.ok(body.length > 1_000_000);
-  await asked(second.base, 'POST', '/data/WS/K?wait=true', body);
-  assert.match(await asked(second.base, 'GET', '/data/WS/K/B59999'), /"v":59999/);
-  const all = await asked(second.base, 'GET', '/data/WS/K?limit=100000&format=csv');
-  assert.equal(all, await asked(first.base, 'GET', '/data/WS/K?limit=100000&format=csv'));
+  await fetchText(second.base, 'POST', '/data/WS/K?wait=true', body);
+  assert.match(await fetchText(second.base, 'GET', '/data/WS/K/B59999'), /"v":59999/);
+  const all = await fetchText(second.base, 'GET', '/data/WS/K?limit=100000&format=csv');
+  assert.equal(all, await fetchText(first.base, 'GET', '/data/WS/K?limit=100000&format=csv'));
   const leaving = new AbortController();
   const stream = await fetch(`${second.base}/v1/stream/WS/K?keys=T1`, {
     headers,
@@ -163,7 +178,12 @@ test.skipIf(!isHere)('a body of megabytes, and a stream, pass as they come', asy
   });
   assert.equal(stream.status, 200, stream.status === 200 ? '' : await stream.text());
   const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
-  await asked(second.base, 'POST', '/record/WS/K', '[{"symbol":"T1","day":"2024-02-02","v":7}]');
+  await fetchText(
+    second.base,
+    'POST',
+    '/record/WS/K',
+    '[{"symbol":"T1","day":"2024-02-02","v":7}]',
+  );
   let text = '';
   while (!text.includes('"v":7')) text += (await reader?.read())?.value ?? assert.fail('it ended');
   leaving.abort();
@@ -175,7 +195,7 @@ interface Traffic {
   readonly messages: number;
 }
 
-/** Pushes and reads through one node, until told to end. */
+/** Pushes and reads through one node, until `isOver`. */
 async function traffic(
   { base }: Node,
   from: number,
@@ -185,8 +205,8 @@ async function traffic(
   const refused: string[] = [];
   let messages = 0;
   const ask = async (path: string, method = 'GET', body?: string): Promise<boolean> => {
-    const given = body === undefined ? {} : { body };
-    const answer = await fetch(`${base}/v1${path}`, { method, headers, ...given });
+    const bodyOption = body === undefined ? {} : { body };
+    const answer = await fetch(`${base}/v1${path}`, { method, headers, ...bodyOption });
     messages += Number(answer.headers.get('svccloud-messages-used') ?? 0);
     const text = await answer.text();
     if (answer.status !== 200) refused.push(`${method} ${answer.status} ${text}`);
@@ -205,7 +225,7 @@ async function traffic(
 }
 
 const usage = async (base: string): Promise<number> => {
-  const { messages } = JSON.parse(await asked(base, 'GET', '/account/usage')) as {
+  const { messages } = JSON.parse(await fetchText(base, 'GET', '/account/usage')) as {
     readonly messages: { readonly keyUsage: Readonly<Record<string, number>> };
   };
   return messages.keyUsage['WS.K'] ?? 0;
@@ -237,7 +257,7 @@ async function during(through: Node, from: number, work: () => Promise<unknown>)
 
 async function numbersOf(base: string): Promise<readonly number[]> {
   const query = encodeURIComponent('SELECT v FROM K WHERE v >= 100000');
-  const text = await asked(base, 'GET', `/sql-query/WS?sqlQuery=${query}`);
+  const text = await fetchText(base, 'GET', `/sql-query/WS?sqlQuery=${query}`);
   return (JSON.parse(text) as readonly { readonly v: number }[]).map(({ v }) => v);
 }
 
@@ -254,7 +274,7 @@ test.skipIf(!isHere)(
     });
     assert.deepEqual(refused, []);
     assert.equal(next?.base, second.base);
-    assert.equal((await settled(second.base)) - before, messages, 'the bill is what was told');
+    assert.equal((await settled(second.base)) - before, messages, 'the bill is the reported sum');
     const numbers = await numbersOf(second.base);
     assert.equal(new Set(numbers).size, numbers.length, 'once each');
     for (const n of acknowledged) assert.ok(numbers.includes(n), `${n} was acknowledged`);
@@ -262,7 +282,7 @@ test.skipIf(!isHere)(
 );
 
 test.skipIf(!isHere)(
-  'the node that serves is killed: reads wait, and what may not be sent twice is told',
+  'the node that serves is killed: reads wait, and unrepeatable requests are reported as lost',
   async (context) => {
     third = await nodes.start();
     await ready(third);
@@ -270,9 +290,9 @@ test.skipIf(!isHere)(
       await second.serving.kill('SIGKILL');
       await served(third.serving);
     });
-    note(context, `${acknowledged.length} pushes acknowledged, ${refused.length} not known`);
+    note(context, `${acknowledged.length} pushes acknowledged, ${refused.length} unknown`);
     assert.ok(refused.length <= 1, `one push was on its way: ${refused.join('; ')}`);
-    for (const told of refused) assert.match(told, /^POST 502 .*was lost before it answered/);
+    for (const refusal of refused) assert.match(refusal, /^POST 502 .*was lost before it answered/);
     const numbers = await numbersOf(third.base);
     assert.equal(new Set(numbers).size, numbers.length, 'once each');
     for (const n of acknowledged) assert.ok(numbers.includes(n), `${n} was acknowledged`);
@@ -289,8 +309,8 @@ test.skipIf(!isHere)(
       `symbol,day,v\n${days.map((day, at) => `L${n}_${at},${day}`).join('\n')}\n`;
     const accepted = await Promise.all(
       Array.from({ length: 6 }, async (_, n) => {
-        const made = await asked(fourth.base, 'POST', '/data/WS/K', bodyOf(n));
-        return (JSON.parse(made) as { readonly jobId: string }).jobId;
+        const jobText = await fetchText(fourth.base, 'POST', '/data/WS/K', bodyOf(n));
+        return (JSON.parse(jobText) as { readonly jobId: string }).jobId;
       }),
     );
     await third.serving.kill('SIGKILL');
@@ -298,15 +318,15 @@ test.skipIf(!isHere)(
     const states = await Promise.all(accepted.map((jobId) => endOf(fourth.base, jobId)));
     note(context, states.join(', '));
     for (let n = 0; n < 6; n += 1) {
-      assert.match(await asked(fourth.base, 'GET', `/data/WS/K/L${n}_19999`), /"v":19999/);
+      assert.match(await fetchText(fourth.base, 'GET', `/data/WS/K/L${n}_19999`), /"v":19999/);
     }
-    // Nothing of them stays where they were kept.
+    // Their spooled files are removed.
     while ((await lake.keys()).some((key) => key.startsWith('spool/'))) await sleep(50);
   },
 );
 
 test.skipIf(!isHere)(
-  'a node that sleeps while it serves loses its place, and ends when it wakes up',
+  'a node that sleeps while it serves is replaced, and ends when it wakes up',
   async (context) => {
     const fifth = await nodes.start();
     await ready(fifth);
@@ -318,7 +338,7 @@ test.skipIf(!isHere)(
     });
     fourth.serving.child.kill('SIGCONT');
     await once(fourth.serving.child, 'exit');
-    assert.match(fourth.serving.told.stderr, /another Tapedeck process h/);
+    assert.match(fourth.serving.output.stderr, /another Tapedeck process h/);
     assert.ok(refused.length <= 1, `one push was on its way: ${refused.join('; ')}`);
     const numbers = await numbersOf(fifth.base);
     assert.equal(new Set(numbers).size, numbers.length, 'once each');
@@ -328,12 +348,12 @@ test.skipIf(!isHere)(
 );
 
 test.skipIf(!isHere)(
-  'a node that is told to end while another one serves ends at once',
+  'a node that is stopped while another one serves ends immediately',
   async () => {
     const last = await nodes.start();
     assert.equal(await ready(last), `ready: ${new URL(fourth.base).host} serves\n`);
     await last.serving.kill('SIGTERM');
     assert.equal(last.serving.child.exitCode, 0);
-    assert.equal(last.serving.told.stderr, '');
+    assert.equal(last.serving.output.stderr, '');
   },
 );

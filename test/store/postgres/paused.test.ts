@@ -1,4 +1,4 @@
-// A serving node that is paused while another one takes its place answers nothing old when it wakes.
+// A serving node that is paused while another one takes over returns nothing outdated when it wakes.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'vitest';
 import { note } from '../../base/notes.ts';
 import { seedsOf } from '../../base/seeds.ts';
-import { asked, TOKENS } from '../../soak/crash/rounds/killable.ts';
+import { fetchText, TOKENS } from '../../soak/crash/rounds/killable.ts';
 import { ready, startNodes } from '../../soak/crash/nodes/nodes.ts';
 import { hasServers, isLeftOut } from '../../base/servers/hasServers.ts';
 import { seeded } from '../../soak/crash/rounds/seeded.ts';
@@ -20,7 +20,7 @@ const PATHS = [
 ];
 
 test.skipIf(isLeftOut(await hasServers('postgres', 'swift')))(
-  'a serving node that was paused while another one took its place answers no old value',
+  'a serving node that was paused while another one took over returns no outdated value',
   async (context) => {
     for (const seed of seedsOf(context)) {
       const random = seeded(seed);
@@ -29,10 +29,10 @@ test.skipIf(isLeftOut(await hasServers('postgres', 'swift')))(
       assert.ok(first && second);
       const push = (base: string, v: number): Promise<string> => {
         const body = JSON.stringify([{ symbol: 'A', day: '2024-01-01', v }]);
-        return asked(base, 'POST', '/record/WS/K?duplicateKeyHandling=replace', body);
+        return fetchText(base, 'POST', '/record/WS/K?duplicateKeyHandling=replace', body);
       };
       await push(first.base, 1);
-      for (const path of PATHS) await asked(first.base, 'GET', path);
+      for (const path of PATHS) await fetchText(first.base, 'GET', path);
       const sockets = Array.from({ length: READS }, () =>
         connect(Number(new URL(first.base).port), '127.0.0.1'),
       );
@@ -58,16 +58,16 @@ test.skipIf(isLeftOut(await hasServers('postgres', 'swift')))(
       child.kill('SIGCONT');
       const texts = await Promise.all(answers);
       assert.deepEqual(await ended, [75, null]);
-      const last = first.serving.told.stderr;
+      const last = first.serving.output.stderr;
       const [why, ...rest] = last.split('; ');
       assert.match(why ?? '', /^tapedeck: another Tapedeck process /);
       assert.equal(rest.at(-1), 'this server stops, start it again\n');
       assert.ok(rest.length === 1 || /^\d+ delivered calls are not charged$/.test(rest[0] ?? ''));
-      const told = texts.map((text) => text.slice(9, 12) || 'none');
-      note(context, `seed ${seed}: ${told.join(' ')}`);
+      const statuses = texts.map((text) => text.slice(9, 12) || 'none');
+      note(context, `seed ${seed}: ${statuses.join(' ')}`);
       const old = texts.filter((text) => text.startsWith('HTTP/1.1 200'));
       assert.deepEqual(old, []);
-      assert.match(await asked(second.base, 'GET', '/data/WS/K/A'), /"v":2/);
+      assert.match(await fetchText(second.base, 'GET', '/data/WS/K/A'), /"v":2/);
     }
   },
   120_000,

@@ -1,4 +1,4 @@
-// A PostgreSQL for the tests of one file, with a schema for whoever asks; and its settings behind a wire.
+// A PostgreSQL for the tests of one file, with a schema for each caller; and its settings behind a wire.
 import assert from 'node:assert/strict';
 import {
   parseDatabaseSettings,

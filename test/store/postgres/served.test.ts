@@ -1,4 +1,4 @@
-// A server whose catalog is in PostgreSQL: odd texts, PostgreSQL away, and a server that is killed.
+// A server whose catalog is in PostgreSQL: odd texts, PostgreSQL unavailable, and a server that is killed.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,10 +12,10 @@ import { startWire } from '../../base/servers/wire.ts';
 import type { AtCrashPoint } from '../../../store/base/crashPoints.ts';
 import { postgresHere, type PostgresHere } from './postgresHere.ts';
 
-const found = await postgresHere();
-const here = found as PostgresHere;
-const postgresTest = test.skipIf(found === undefined);
-afterAll(() => found?.[Symbol.asyncDispose]());
+const localPostgres = await postgresHere();
+const here = localPostgres as PostgresHere;
+const postgresTest = test.skipIf(localPostgres === undefined);
+afterAll(() => localPostgres?.[Symbol.asyncDispose]());
 
 const started = (schema: string, folder?: string): Promise<TestServer> => {
   const settings = { TAPEDECK_DATABASE: here.url(schema) };
@@ -37,7 +37,7 @@ postgresTest('keys with a character 0 are found, beside those without', async ()
 });
 
 postgresTest(
-  'PostgreSQL away: reads are answered, writes refused in words, nothing is lost',
+  'PostgreSQL unavailable: reads are answered, writes refused in words, nothing is lost',
   async () => {
     await using server = await started('away');
     await loaded(server, 'D', 'symbol,date,n\nA,2024-01-01,1\n', INDEX);
@@ -54,14 +54,14 @@ postgresTest(
       assert.doesNotMatch(
         refused.text,
         /127\.0\.0\.1/,
-        'where the catalog is, is nobody else’s matter',
+        'the location of the catalog stays private',
       );
       const soon = performance.now();
       const again = await send(server, 'POST', '/record/WS/D', [
         { symbol: 'C', date: '2024-01-01', n: 3 },
       ]);
       assert.equal(again.status, 503);
-      assert.ok(performance.now() - soon < 5_000, 'who comes later is refused at once');
+      assert.ok(performance.now() - soon < 5_000, 'a later request is refused immediately');
       const ready = await fetch(`${server.base}/readyz`);
       assert.equal(ready.status, 503, await ready.text());
     } finally {
@@ -75,7 +75,7 @@ postgresTest(
       symbol: string;
     }[];
     assert.deepEqual(keys.map(({ symbol }) => symbol).sort(), ['A', 'D']);
-    // Two answers of a record, and one of two: that of the outage is charged as well.
+    // Two answers of a record, and one of two: the one during the outage is charged as well.
     for (let used = 0; used !== 4; await sleep(100)) {
       const usage = JSON.parse((await send(server, 'GET', '/account/usage')).text) as {
         readonly messages: { readonly keyUsage: Readonly<Record<string, number>> };
@@ -89,7 +89,7 @@ postgresTest(
 );
 
 postgresTest(
-  'a load whose commit meets the end of its connection is done all the same',
+  'a load whose connection ends during the commit is completed all the same',
   async () => {
     await using wire = await startWire(here.postgres.port);
     let cuts = 0;
@@ -109,7 +109,7 @@ postgresTest(
   },
 );
 
-postgresTest('PostgreSQL away right after a commit: it is stored once, and shown', async () => {
+postgresTest('PostgreSQL unavailable after a commit: it is stored once, and visible', async () => {
   await using wire = await startWire(Number(new URL(here.url('shown')).port));
   let isNext = false;
   let back: NodeJS.Timeout | undefined;
@@ -118,7 +118,7 @@ postgresTest('PostgreSQL away right after a commit: it is stored once, and shown
     isNext = false;
     wire.breakAfter(0, 'close');
     wire.cut();
-    // Longer than what is asked of the catalog waits by itself.
+    // Longer than a request to the catalog waits by default.
     back = setTimeout(() => wire.mend(), 12_000);
   };
   const settings = { TAPEDECK_DATABASE: here.url('shown', wire.port) };
@@ -135,7 +135,7 @@ postgresTest('PostgreSQL away right after a commit: it is stored once, and shown
   ]);
 });
 
-postgresTest('commands find the catalog where it is', async () => {
+postgresTest('commands find the catalog in PostgreSQL', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'tapedeck-served-'));
   try {
     const env = { TAPEDECK_DATA: folder, TAPEDECK_DATABASE: here.url('commands') };

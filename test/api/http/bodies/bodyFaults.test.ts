@@ -67,7 +67,7 @@ function theirFaults(schema: TSchema, value: unknown): readonly string[] {
   return naming.map(({ instancePath, keyword, message, params }) => {
     const member = instancePath.slice(1).replaceAll('/', '.');
     const allowed = 'allowedValues' in params ? `: ${String(params.allowedValues)}` : '';
-    // A pattern is told in words.
+    // A pattern is described in words.
     const words =
       'pattern' in params ? `must be ${patternOf(String(params.pattern)).rule}` : undefined;
     const rule = keyword === 'boolean' ? 'is not known' : (words ?? `${message}${allowed}`);
@@ -75,7 +75,7 @@ function theirFaults(schema: TSchema, value: unknown): readonly string[] {
   });
 }
 
-/** Keywords that the checker knows; the last two say nothing about values, or what a tuple says as well. */
+/** Keywords that the checker supports; the last two restrict no values, or repeat a rule of the tuple. */
 const KEYWORDS: ReadonlySet<string> = new Set([
   'type',
   'const',
@@ -100,7 +100,7 @@ const KEYWORDS: ReadonlySet<string> = new Set([
   'additionalItems',
 ]);
 
-test('no schema has a keyword that the checker does not know', () => {
+test('no schema has a keyword that the checker does not support', () => {
   for (const [name, schema] of SCHEMAS) {
     const places = placesIn(schema as Schema).map((place) => place.schema);
     const keywords = places.flatMap((one) => Object.keys(one));
@@ -158,7 +158,7 @@ test('a list is counted before its items are visited, and faults after the first
   );
 });
 
-test('lists and objects without a maximum of their own have the common one', () => {
+test('lists and objects without their own maximum have the default one', () => {
   const items = Array.from({ length: ITEMS_MAX + 1 }, (_, at) => at);
   const open = Type.Object({ list: Type.Array(Type.Integer()), any: Type.Unknown() });
   const members = Object.fromEntries(items.map((at) => [`m${at}`, at]));

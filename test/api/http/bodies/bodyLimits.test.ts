@@ -1,5 +1,5 @@
-// Bodies that are too long, too wide or too deep are refused before they are worked on, with a sentence that
-// names the member and the limit.
+// Bodies that are too long, too wide or too deep are refused before any work, with a sentence that names the
+// member and the limit.
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
@@ -29,7 +29,7 @@ interface Refused {
   readonly path: string;
   readonly body: object | string;
   readonly status: number;
-  readonly says: RegExp;
+  readonly pattern: RegExp;
 }
 
 const nested = `${'['.repeat(200)}1${']'.repeat(200)}`;
@@ -40,59 +40,60 @@ const REFUSED: readonly Refused[] = [
     path: '/rules/create',
     body: rule(4e4),
     status: 413,
-    says: /the body is over 65536 bytes, the most that this request may have/,
+    pattern: /the body is over 65536 bytes, the most that this request may have/,
   },
   {
     name: 'a rule of 101 conditions',
     path: '/rules/create',
     body: rule(101),
     status: 400,
-    says: /^conditions must not have more than 100 items/,
+    pattern: /^conditions must not have more than 100 items/,
   },
   {
     name: 'a dataset of 40,000 expectations',
     path: '/datasets/WS/D',
     body: dataset({ expectations: filled(4e4, range('a')) }),
     status: 413,
-    says: /the body is over 1048576 bytes/,
+    pattern: /the body is over 1048576 bytes/,
   },
   {
     name: 'a dataset of 101 expectations with faults',
     path: '/datasets/WS/D',
     body: dataset({ expectations: filled(101, range(1)) }),
     status: 400,
-    says: /"dataset\.expectations must not have more than 100 items \(/,
+    pattern: /"dataset\.expectations must not have more than 100 items \(/,
   },
   {
     name: '100 expectations with a fault each',
     path: '/datasets/WS/D',
     body: dataset({ expectations: filled(100, range(1)) }),
     status: 400,
-    says: /expectations\.0\.range\.property must be string; .*expectations\.2\..*; and 97 more \(/,
+    pattern:
+      /expectations\.0\.range\.property must be string; .*expectations\.2\..*; and 97 more \(/,
   },
   {
-    name: 'more values than a body may have',
+    name: 'a body with too many values',
     path: '/datasets/WS/D',
     body: dataset({ required: filled(25e3, 1) }),
     status: 400,
-    says: /the body has more than 20000 values/,
+    pattern: /the body has more than 20000 values/,
   },
   {
-    name: 'a deep output of a rule',
+    name: 'a deeply nested output of a rule',
     path: '/rules/create',
     body: JSON.stringify({
       ...rule(1),
       outputs: [{ method: 'HOLE' }],
     }).replace('"HOLE"', nested),
     status: 400,
-    says: /the body is nested more than 32 levels deep/,
+    pattern: /the body is nested more than 32 levels deep/,
   },
   {
     name: 'a form of many members',
     path: '/rules/pause',
     body: Object.fromEntries(filled(1001, 1).map((value, at) => [`m${at}`, value])),
     status: 400,
-    says: /the body must have at most 1000 members/,
+    pattern: /the body must have at most 1000 members/,
   },
   {
     name: 'a batch of an agent',
@@ -103,14 +104,14 @@ const REFUSED: readonly Refused[] = [
       method: 'ping',
     }),
     status: 400,
-    says: /a batch has at most 20 messages/,
+    pattern: /a batch has at most 20 messages/,
   },
   {
-    name: 'an agent that nests',
+    name: 'a nested message of an agent',
     path: '/../mcp',
     body: nested,
     status: 400,
-    says: /the body is nested more than 32 levels deep/,
+    pattern: /the body is nested more than 32 levels deep/,
   },
 ];
 
@@ -120,19 +121,19 @@ async function sent(server: TestServer, path: string, body: string): Promise<Res
   return fetch(url, { method: 'POST', headers, body });
 }
 
-test('what is too long, too wide or too deep is refused with the member and the limit', async () => {
+test('a body that is too long, too wide or too deep is refused with the member and the limit', async () => {
   await using server = await startServer();
-  for (const { body, name, path, says, status } of REFUSED) {
+  for (const { body, name, path, pattern, status } of REFUSED) {
     const text = typeof body === 'string' ? body : JSON.stringify(body);
     const answer = await sent(server, path, text);
-    const told = await answer.text();
-    assert.equal(answer.status, status, `${name}: ${told.slice(0, 300)}`);
-    assert.match(told, says, name);
-    assert.ok(told.length < 1_000, `${name}: ${told.length} characters`);
+    const errorText = await answer.text();
+    assert.equal(answer.status, status, `${name}: ${errorText.slice(0, 300)}`);
+    assert.match(errorText, pattern, name);
+    assert.ok(errorText.length < 1_000, `${name}: ${errorText.length} characters`);
   }
 });
 
-/** The status line and body of an answer to a body whose length no header says. */
+/** The status line and body of the answer to a body without a length header. */
 async function sentInPieces(server: TestServer, path: string, body: string): Promise<string> {
   const headers = { authorization: `Bearer ${server.secret}` };
   const { promise, reject, resolve } = Promise.withResolvers<string>();
@@ -159,7 +160,7 @@ test('the length of a body without a header is checked while it is read', async 
   );
 });
 
-test('the widest dataset that there may be is created', async () => {
+test('a dataset of the maximum width is created', async () => {
   await using server = await startServer();
   const names = Array.from({ length: 1_000 }, (_, at) => `property ${at} ${'x'.repeat(100)}`);
   const decimal = { type: 'number', format: 'decimal', precision: 10, scale: 2 };
@@ -172,7 +173,7 @@ test('the widest dataset that there may be is created', async () => {
   assert.equal(status, 200, text);
 });
 
-test('records that are too deep or too many for a push are a load', async () => {
+test('a push of records that are too deep or too many becomes a load', async () => {
   await using server = await startServer();
   await loaded(server, 'D', 'symbol,date,v\nA,2024-01-01,1\n');
   const records = Array.from({ length: 15_000 }, (_, v) => ({
@@ -185,19 +186,19 @@ test('records that are too deep or too many for a push are a load', async () => 
   assert.match(many.text, /"stored":15000/);
   const deep = `[{"symbol":"C","date":"2024-01-02","v":1,"w":${nested}}]`;
   const answer = await sent(server, '/record/WS/D', deep);
-  const told = await answer.text();
-  assert.equal(answer.status, 200, told);
+  const answerText = await answer.text();
+  assert.equal(answer.status, 200, answerText);
   assert.match(await read(server, '/data/WS/D/C'), /"v":1/);
 });
 
-test('a folder that can be none holds no backup', async () => {
+test('an invalid folder path holds no backup', async () => {
   await using server = await startServer({ settings: { TAPEDECK_ADMIN_TOKEN: ADMIN } });
   for (const from of ['\0', 'x'.repeat(4_000), '/etc/passwd']) {
     const headers = { authorization: `Bearer ${ADMIN}` };
     const url = `${server.base}/v1/admin/heal`;
     const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify({ from }) });
-    const told = await answer.text();
-    assert.equal(answer.status, 400, told);
-    assert.match(told, /holds no backup: nothing was healed/);
+    const errorText = await answer.text();
+    assert.equal(answer.status, 400, errorText);
+    assert.match(errorText, /holds no backup: nothing was healed/);
   }
 });

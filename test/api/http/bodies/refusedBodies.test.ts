@@ -1,5 +1,5 @@
-// Bodies that are refused before they have come whole, to clients that read no answer before they have sent
-// everything. Closing a connection with bytes unread resets it, and takes the answer with it.
+// Bodies that are refused before they have arrived completely, from clients that read no answer before they
+// have sent everything. Closing a connection with unread bytes resets it, and the answer is lost.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -10,55 +10,55 @@ import { startServer, type TestServer } from '../../../base/server.ts';
 const MANY = Buffer.alloc(30_000_000, '1\n');
 const BODY_BYTES_MAX = 8_000_000;
 
-interface Asked {
+interface RefusedRequest {
   readonly name: string;
   readonly path: (server: TestServer) => string;
   readonly isChunked?: true;
   readonly status: number;
-  readonly says: RegExp;
+  readonly pattern: RegExp;
 }
 
-const ASKED: readonly Asked[] = [
+const ASKED: readonly RefusedRequest[] = [
   {
-    name: 'a token that is none',
+    name: 'an unknown token',
     path: () => '/v1/data/WS/D?token=sk_wrong',
     status: 403,
-    says: /The API key provided is not valid/,
+    pattern: /The API key provided is not valid/,
   },
   {
-    name: 'a load whose length says that it is too long',
+    name: 'a load whose declared length is too long',
     path: ({ secret }) => `/v1/data/WS/D?token=${secret}`,
     status: 413,
-    says: /the body is over 8000000 bytes/,
+    pattern: /the body is over 8000000 bytes/,
   },
   {
     name: 'a load that turns out to be too long',
     path: ({ secret }) => `/v1/data/WS/D?token=${secret}`,
     isChunked: true,
     status: 413,
-    says: /the body is over 8000000 bytes/,
+    pattern: /the body is over 8000000 bytes/,
   },
   {
     name: 'JSON that is too long',
     path: ({ secret }) => `/v1/datasets/WS?token=${secret}`,
     status: 413,
-    says: /the body is over 1048576 bytes/,
+    pattern: /the body is over 1048576 bytes/,
   },
   {
-    name: 'an agent that says too much',
+    name: 'a message of an agent that is too long',
     path: ({ secret }) => `/mcp?token=${secret}`,
     status: 413,
-    says: /the body is over 524288 bytes/,
+    pattern: /the body is over 524288 bytes/,
   },
   {
-    name: 'a path that is none',
+    name: 'an unknown path',
     path: ({ secret }) => `/v1/nothing/here?token=${secret}`,
     status: 404,
-    says: /./,
+    pattern: /./,
   },
 ];
 
-/** Sends everything, and reads then. */
+/** Sends everything before it reads. */
 async function sent(base: string, path: string, body: Buffer, isChunked = false): Promise<string> {
   const { hostname, port } = new URL(base);
   const socket = connect(Number(port), hostname);
@@ -86,10 +86,10 @@ test('clients that read late get the answers', async () => {
   await using server = await startServer({
     settings: { TAPEDECK_BODY_BYTES: String(BODY_BYTES_MAX) },
   });
-  for (const { isChunked, name, path, says, status } of ASKED) {
+  for (const { isChunked, name, path, pattern, status } of ASKED) {
     const answer = await sent(server.base, path(server), MANY, isChunked);
     assert.equal(answer.split(' ')[1], String(status), `${name}: ${answer}`);
-    assert.match(answer, says, `${name}: ${answer}`);
+    assert.match(answer, pattern, `${name}: ${answer}`);
   }
 });
 

@@ -1,5 +1,5 @@
-// Bad input at both series doors: every parameter, unknown names, keys and subkeys. What is not
-// legal is refused with a sentence that names it; nothing fails, hangs, or comes back in a header.
+// Bad input at both series endpoints: every parameter, unknown names, keys and subkeys. An illegal
+// value is refused with a sentence that names it; nothing fails, hangs, or is echoed in a header.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import type { Parameter } from '../../../../api/request/parameters.ts';
@@ -13,7 +13,7 @@ const AT_ONCE = 8;
 const TEXTS = [...new Set(HOSTILE_TEXTS.map((text) => text.toWellFormed()))];
 const DOORS = ['/data/WS/BARS/AAPL', '/time-series/BARS/AAPL'] as const;
 
-interface Told {
+interface Answer {
   readonly status: number;
   readonly text: string;
   readonly headers: Headers;
@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-async function ask(path: string, query: string): Promise<Told> {
+async function ask(path: string, query: string): Promise<Answer> {
   const url = `${server.base}/v1${path}?${query}&token=${server.publishable}`;
   const answer = await fetch(url, { signal: AbortSignal.timeout(DEADLINE_MS) });
   return { status: answer.status, text: await answer.text(), headers: answer.headers };
@@ -42,25 +42,25 @@ async function askAll<T>(items: readonly T[], one: (item: T) => Promise<void>): 
   await Promise.all(Array.from({ length: AT_ONCE }, work));
 }
 
-/** Statuses that a legal value may lead to, beside 200. */
+/** Statuses that a legal value may cause, besides 200. */
 const ALSO: Readonly<Record<string, readonly number[]>> = {
-  // A version that is not there; a price that is too high.
+  // A missing version; a price that is too high.
   asOf: [404],
   maxMessages: [402],
 };
 
-function judge(name: string, { headers, status, text }: Told, given: string): void {
-  const told = `${name}=${JSON.stringify(given.slice(0, 80))}: ${status} ${text.slice(0, 300)}`;
-  assert.equal(headers.get('x-injected'), null, told);
+function judge(name: string, { headers, status, text }: Answer, value: string): void {
+  const context = `${name}=${JSON.stringify(value.slice(0, 80))}: ${status} ${text.slice(0, 300)}`;
+  assert.equal(headers.get('x-injected'), null, context);
   if (status === 200 || ALSO[name]?.includes(status) === true) return;
-  assert.equal(status, 400, told);
+  assert.equal(status, 400, context);
   const { error } = JSON.parse(text) as { readonly error: string };
-  // A version that is not there is told without the marks.
-  assert.ok(error.includes(name === 'asOf' ? name : `"${name}"`), told);
-  assert.ok(error.length < 600, told);
+  // The error for a missing version has no quotation marks.
+  assert.ok(error.includes(name === 'asOf' ? name : `"${name}"`), context);
+  assert.ok(error.length < 600, context);
 }
 
-/** Values that are wrong for a parameter of a kind, whatever its name. */
+/** Invalid values for every parameter of a kind. */
 const WRONG: Readonly<Record<Parameter['kind'], readonly string[]>> = {
   integer: [
     '-1',
@@ -110,23 +110,23 @@ const WRONG: Readonly<Record<Parameter['kind'], readonly string[]>> = {
   text: [],
 };
 
-describe('a wrong value is refused by the name of its parameter', () => {
+describe('a wrong value is refused with the name of its parameter', () => {
   for (const { kind, name } of CHARTED_SERIES_PARAMETERS) {
     test(name, async () => {
       await askAll([...WRONG[kind], 'repeated', ''], async (value) => {
         for (const door of DOORS) {
           const pair = `${name}=${encodeURIComponent(value)}`;
           const query = value === 'repeated' ? `${name}=1&${name}=1` : pair;
-          const told = await ask(door, query);
-          assert.equal(told.status, 400, `${query.slice(0, 100)}: ${told.text}`);
-          judge(name, told, value);
+          const answer = await ask(door, query);
+          assert.equal(answer.status, 400, `${query.slice(0, 100)}: ${answer.text}`);
+          judge(name, answer, value);
         }
       });
     });
   }
 });
 
-describe('whatever is given, the answer is its records or its name', () => {
+describe('for any value, the answer has its records or names it', () => {
   for (const { name } of CHARTED_SERIES_PARAMETERS) {
     test(name, async () => {
       await askAll(TEXTS, async (text) => {
@@ -175,19 +175,19 @@ const UNKNOWN = [
   '\\',
 ];
 
-test('a name that no parameter has is refused by it', async () => {
+test('an unknown parameter is refused with its name', async () => {
   await askAll(UNKNOWN, async (name) => {
     for (const door of DOORS) {
-      const told = await ask(door, `${encodeURIComponent(name)}=1`);
-      const { error } = JSON.parse(told.text) as { readonly error: string };
-      assert.equal(told.status, 400, `${name}: ${told.text}`);
+      const answer = await ask(door, `${encodeURIComponent(name)}=1`);
+      const { error } = JSON.parse(answer.text) as { readonly error: string };
+      assert.equal(answer.status, 400, `${name}: ${answer.text}`);
       assert.ok(error.startsWith(`"${name}" `), `${name}: ${error}`);
-      assert.equal(told.headers.get('x-injected'), null);
+      assert.equal(answer.headers.get('x-injected'), null);
     }
   });
 });
 
-test('very long names, very many names, and escapes that no encoder makes', async () => {
+test('very long names, very many names, and escapes that no encoder writes', async () => {
   const many = Array.from({ length: 1_500 }, (_, at) => `p${at}=1`).join('&');
   const escapes = ['%', '%2', '%zz', '%00', '%ff%fe', '%c0%af', '%ed%a0%80', '%F0%9F'];
   const queries = [
@@ -210,11 +210,11 @@ test('very long names, very many names, and escapes that no encoder makes', asyn
   });
 });
 
-/** A client's own path arithmetic takes these two away. */
+/** The client's own path normalization removes these two. */
 const KEYS = TEXTS.filter((text) => !/^(|\.|\.\.)$/.test(text));
 const SEPARATOR = '\u00a6';
 
-test('keys and subkeys of any text find what is stored under it, and nothing else', async () => {
+test('keys and subkeys of any text find the records under it, and nothing else', async () => {
   const fits = (text: string): boolean => Buffer.byteLength(text) <= 1_500 && text !== '\u0000';
   const stored = KEYS.filter((text) => fits(text) && !text.includes('\u0000'));
   const rows = stored.map((k, at) => ({
@@ -232,21 +232,21 @@ test('keys and subkeys of any text find what is stored under it, and nothing els
       value === text || value === text.toUpperCase();
     for (const subkey of [undefined, rows.find(({ k }) => k === text)?.s, text]) {
       const path = [text, ...(subkey === undefined ? [] : [subkey])].map(encodeURIComponent);
-      const told = await ask(`/data/WS/KEYS/${path.join('/')}`, separated);
-      const shown = `${JSON.stringify(path).slice(0, 200)}: ${told.status} ${told.text}`;
-      assert.ok(told.status < 500, shown);
+      const answer = await ask(`/data/WS/KEYS/${path.join('/')}`, separated);
+      const context = `${JSON.stringify(path).slice(0, 200)}: ${answer.status} ${answer.text}`;
+      assert.ok(answer.status < 500, context);
       if (!fits(text)) continue;
       const upper = subkey?.toUpperCase();
       const expected = rows.filter(
         ({ k, s }) => same(k) && (subkey === undefined || s === subkey || s === upper),
       );
-      assert.equal(told.status, 200, shown);
-      const answered = JSON.parse(told.text) as typeof rows;
+      assert.equal(answer.status, 200, context);
+      const answered = JSON.parse(answer.text) as typeof rows;
       const numbers = answered.map(({ at }) => at).toSorted((a, b) => a - b);
       assert.deepEqual(
         numbers,
         expected.map(({ at }) => at),
-        shown,
+        context,
       );
     }
   });
@@ -256,10 +256,10 @@ test('a key of whole numbers is found by no other text', async () => {
   const same = new Set(['7', '7.0', '07', ' 7', '7e0']);
   await askAll([...KEYS, '7', '7.4', '6.6', '7.0', '７', '7;', '7 '], async (text) => {
     const query = `range=max&batchSeparator=${encodeURIComponent(SEPARATOR)}`;
-    const told = await ask(`/data/WS/CODES/${encodeURIComponent(text)}`, query);
-    assert.ok(told.status < 500, `${text.slice(0, 50)}: ${told.status} ${told.text}`);
-    if (told.status !== 200 || told.text === '[]') return;
-    assert.ok(same.has(text.trim()) || Number(text) === 7, `${text} found ${told.text}`);
+    const answer = await ask(`/data/WS/CODES/${encodeURIComponent(text)}`, query);
+    assert.ok(answer.status < 500, `${text.slice(0, 50)}: ${answer.status} ${answer.text}`);
+    if (answer.status !== 200 || answer.text === '[]') return;
+    assert.ok(same.has(text.trim()) || Number(text) === 7, `${text} found ${answer.text}`);
   });
 });
 

@@ -1,5 +1,5 @@
-// Bad input at the stock door: symbols, types and every parameter. What is not legal is refused with a
-// sentence that names it, or is no symbol; nothing fails, and nothing comes back in a header.
+// Bad input at the stock endpoints: symbols, types and every parameter. An illegal value is refused with a
+// sentence that names it, or is an unknown symbol; nothing fails, and nothing is echoed in a header.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
 import { stockBatch } from '../../../../api/endpoints/read/stock.ts';
@@ -40,12 +40,12 @@ async function askAll(
 const shownAs = (text: string, { status, text: body }: Answered): string =>
   `${JSON.stringify(text.slice(0, 80))}: ${status} ${body.slice(0, 300)}`;
 
-/** A refusal is one of those that the door has, and names the parameter where it is one's. */
-function judge(text: string, name: string, told: Answered): void {
-  const shown = shownAs(text, told);
-  assert.equal(told.headers.get('x-injected'), null, shown);
-  if (told.status === 200) return;
-  assert.equal(told.messages, 0, shown);
+/** A refusal is one of those of the endpoint, and names the parameter if one caused it. */
+function judge(text: string, name: string, answer: Answered): void {
+  const context = shownAs(text, answer);
+  assert.equal(answer.headers.get('x-injected'), null, context);
+  if (answer.status === 200) return;
+  assert.equal(answer.messages, 0, context);
   const sentences: Readonly<Record<string, number>> = {
     'Unknown symbol': 404,
     'Not Found': 404,
@@ -53,14 +53,14 @@ function judge(text: string, name: string, told: Answered): void {
     'A valid value of types is required': 400,
     'Maximum of 10 types allowed': 413,
   };
-  if (sentences[told.text] === told.status) return;
-  if (name === 'maxMessages' && told.status === 402) return;
-  assert.equal(told.status, 400, shown);
-  assert.ok(told.text.startsWith(`{"error":"\\"${name}\\" `), shown);
-  assert.ok(told.text.length < 600, shown);
+  if (sentences[answer.text] === answer.status) return;
+  if (name === 'maxMessages' && answer.status === 402) return;
+  assert.equal(answer.status, 400, context);
+  assert.ok(answer.text.startsWith(`{"error":"\\"${name}\\" `), context);
+  assert.ok(answer.text.length < 600, context);
 }
 
-/** A client's own path arithmetic takes these away. */
+/** The client's own path normalization removes these. */
 const inPath = TEXTS.filter((text) => !/^(|\.|\.\.)$/.test(text));
 
 test('a symbol of any text is known or unknown', async () => {
@@ -71,9 +71,9 @@ test('a symbol of any text is known or unknown', async () => {
       `/${symbol}/chart`,
       `/${symbol}/batch?types=quote,news`,
     ]) {
-      const told = await askStock(world, path);
-      judge(text, '', told);
-      assert.notEqual(told.status, 200, shownAs(text, told));
+      const answer = await askStock(world, path);
+      judge(text, '', answer);
+      assert.notEqual(answer.status, 200, shownAs(text, answer));
     }
   });
 });
@@ -81,20 +81,23 @@ test('a symbol of any text is known or unknown', async () => {
 test('among several symbols any text is known, dropped, or too long', async () => {
   await askAll(TEXTS, async (text) => {
     const symbols = encodeURIComponent(`S100,${text},S101`);
-    const told = await askStock(world, `/market/batch?types=quote&filter=price&symbols=${symbols}`);
-    judge(text, 'symbols', told);
-    if (told.status !== 200) return;
-    assert.equal(told.text, '{"S100":{"quote":{"price":0.25}},"S101":{"quote":{"price":1.25}}}');
-    assert.equal(told.messages, 2);
+    const answer = await askStock(
+      world,
+      `/market/batch?types=quote&filter=price&symbols=${symbols}`,
+    );
+    judge(text, 'symbols', answer);
+    if (answer.status !== 200) return;
+    assert.equal(answer.text, '{"S100":{"quote":{"price":0.25}},"S101":{"quote":{"price":1.25}}}');
+    assert.equal(answer.messages, 2);
   });
 });
 
 test('a type of any text is one of the table, or none', async () => {
   await askAll(TEXTS, async (text) => {
     const types = encodeURIComponent(`${text},quote`);
-    const told = await askStock(world, `/S100/batch?filter=price&types=${types}`);
-    judge(text, 'types', told);
-    if (told.status === 200) assert.equal(told.text, '{"quote":{"price":0.25}}');
+    const answer = await askStock(world, `/S100/batch?filter=price&types=${types}`);
+    judge(text, 'types', answer);
+    if (answer.status === 200) assert.equal(answer.text, '{"quote":{"price":0.25}}');
     if (text === '' || inPath.indexOf(text) < 0) return;
     const alone = await askStock(world, `/S100/${encodeURIComponent(text)}`);
     judge(text, 'types', alone);
@@ -102,7 +105,7 @@ test('a type of any text is one of the table, or none', async () => {
   });
 });
 
-test('whatever a parameter is given, the answer is its records or its name', async () => {
+test('for any value of a parameter, the answer has its records or names it', async () => {
   for (const { name } of stockBatch.parameters) {
     if (name === 'types' || name === 'symbols') continue;
     await askAll(TEXTS, async (text) => {
@@ -116,32 +119,32 @@ test('whatever a parameter is given, the answer is its records or its name', asy
   }
 });
 
-test('a parameter that is given twice is refused by its name, and so is an unknown one', async () => {
+test('a repeated parameter is refused with its name, and so is an unknown one', async () => {
   for (const { name } of stockBatch.parameters) {
     const types = name === 'types' ? '' : 'types=quote&';
-    const told = await askStock(world, `/market/batch?${types}${name}=1&${name}=1`);
+    const answer = await askStock(world, `/market/batch?${types}${name}=1&${name}=1`);
     assert.deepEqual(
-      [told.status, told.text],
+      [answer.status, answer.text],
       [400, JSON.stringify({ error: `"${name}" must be given once` })],
     );
   }
   for (const name of ['__proto__', 'constructor', 'Types', 'symbol', 'queryId', 'schema']) {
     for (const path of ['/S100/batch?types=quote', '/S100/quote?format=json']) {
-      const told = await askStock(world, `${path}&${encodeURIComponent(name)}=1`);
+      const answer = await askStock(world, `${path}&${encodeURIComponent(name)}=1`);
       assert.deepEqual(
-        [told.status, told.text],
+        [answer.status, answer.text],
         [400, JSON.stringify({ error: `"${name}" is not allowed` })],
       );
     }
   }
 });
 
-test('symbols of 8 KB, and very many of them, are refused by their name', async () => {
+test('symbols of 8 KB, and very many of them, are refused with the name of the parameter', async () => {
   for (const symbols of ['A'.repeat(8_192), 'é'.repeat(8_192), 'A,'.repeat(4_096)]) {
     const path = `/market/batch?types=quote&symbols=${encodeURIComponent(symbols)}`;
-    const told = await askStock(world, path);
+    const answer = await askStock(world, path);
     const error = '"symbols" must have at most 4096 characters';
-    assert.deepEqual([told.status, told.text], [400, JSON.stringify({ error })]);
+    assert.deepEqual([answer.status, answer.text], [400, JSON.stringify({ error })]);
   }
   const long = await askStock(world, `/${'A'.repeat(8_192)}/quote`);
   assert.deepEqual([long.status, long.text], [404, 'Unknown symbol']);

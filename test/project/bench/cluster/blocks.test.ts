@@ -1,5 +1,5 @@
-// Blocks of a quota, played at random: nodes spend, ask, are lost, have clocks that differ. Never is a
-// message spent over the quota, and none stays with a node that does not spend it for longer than its lease.
+// Blocks of a quota in random games: nodes spend and request messages, fail, and have different clocks. No
+// message is spent above the quota, and no node holds unused messages for longer than its lease.
 import { expect, test } from 'vitest';
 import {
   requestLease,
@@ -21,11 +21,11 @@ const CALLS = 600;
 interface Game {
   readonly policy: Policy;
   readonly quota: number;
-  /** What each node's clock is off. */
+  /** The clock error of each node. */
   readonly off: readonly number[];
   pool: Pool;
-  /** By node; what it holds, and what it was leased. */
-  readonly held: (NodeBlock | undefined)[];
+  /** By node: its current block, and its lease. */
+  readonly blocks: (NodeBlock | undefined)[];
   readonly leased: (Lease | undefined)[];
   spent: number;
   nowMs: number;
@@ -42,24 +42,24 @@ function gameOf(random: Seeded): Game {
   };
   const off = Array.from({ length: nodes }, () => random.between(-marginMs, marginMs));
   const quota = random.pick([0, 1, 17, 500, 5_000] as const);
-  const [held, leased] = [off.map(() => undefined), off.map(() => undefined)];
-  return { policy, quota, off, pool: newPool(quota), held, leased, spent: 0, nowMs: 0 };
+  const [blocks, leased] = [off.map(() => undefined), off.map(() => undefined)];
+  return { policy, quota, off, pool: newPool(quota), blocks, leased, spent: 0, nowMs: 0 };
 }
 
-/** What the books say: a lease's messages but for what its node has left of it. */
+/** Returns the spent messages of a lease: all of its messages except those that its node has left. */
 const measureSpent =
-  ({ held }: Game) =>
+  ({ blocks }: Game) =>
   ({ messages, node }: Lease): number =>
-    messages - (held[node]?.left ?? messages);
+    messages - (blocks[node]?.left ?? messages);
 
-/** Whether the call was allowed; of a refusal, when to come again. */
+/** Returns true if the call is allowed; otherwise when to retry. */
 function call(game: Game, node: number, need: number): true | number | undefined {
-  const { held, leased, policy } = game;
+  const { blocks, leased, policy } = game;
   const clockMs = game.nowMs + (game.off[node] ?? 0);
-  const own = held[node];
+  const own = blocks[node];
   const after = own && spend(policy, own, need, clockMs);
   if (after !== undefined) {
-    held[node] = after;
+    blocks[node] = after;
     game.spent += need;
     return true;
   }
@@ -70,7 +70,7 @@ function call(game: Game, node: number, need: number): true | number | undefined
   const answer = requestLease(policy, pool, { node, need, spent }, game.nowMs);
   game.pool = answer.pool;
   leased[node] = answer.lease;
-  held[node] = answer.lease && {
+  blocks[node] = answer.lease && {
     left: answer.lease.messages - need,
     untilMs: answer.lease.untilMs,
   };
@@ -79,7 +79,7 @@ function call(game: Game, node: number, need: number): true | number | undefined
   return true;
 }
 
-/** Messages that nobody spent, by what is known where. */
+/** Unspent messages, by the ledger and the nodes. */
 const unspent = (game: Game): number =>
   game.pool.leases.reduce(
     (sum, lease) => sum + lease.messages - measureSpent(game)(lease),
@@ -98,7 +98,7 @@ function play(random: Seeded): void {
     const need = random.chance(0.8) ? 1 : random.between(1, 40);
     const allowed = call(game, node, need);
     expect(game.spent).toBeLessThanOrEqual(quota);
-    expect(unspent(game), 'nothing is lost or made').toBe(quota - game.spent);
+    expect(unspent(game), 'nothing is lost or created').toBe(quota - game.spent);
     if (allowed === true) continue;
     const replica = game.pool.leases.filter(({ node: other }) => other !== node);
     const unusedElsewhere = unspent(game) - game.pool.unleased;
@@ -107,7 +107,7 @@ function play(random: Seeded): void {
     for (const { untilMs } of replica) expect(untilMs).toBeLessThanOrEqual(allowed ?? 0);
     expect(game.pool.unleased).toBeLessThan(need);
   }
-  // After a lease without a call, whoever lives spends all that is left.
+  // After a lease without a call, a living node spends all that is left.
   game.nowMs += policy.leaseMs + 1;
   const living = off.findIndex((_, node) => !lost.has(node));
   for (let left = quota - game.spent; left > 0; left -= 1) expect(call(game, living, 1)).toBe(true);
@@ -115,7 +115,7 @@ function play(random: Seeded): void {
   expect(game.spent).toBe(quota);
 }
 
-test('never over the quota, and nothing unused is kept for longer than a lease', (context) => {
+test('the quota is never exceeded, and no node keeps unused messages for longer than a lease', (context) => {
   for (const seed of seedsOf(context)) {
     const random = seeded(seed);
     for (let game = 0; game < GAMES; game += 1) play(random.fork());
@@ -131,10 +131,10 @@ test('blocks shrink to one message near the end of a quota', () => {
   expect(computeBlockSize(policy, 3, 2)).toBe(2);
 });
 
-test('a node whose clock is late by less than the margin spends nothing of a lease that came back', () => {
+test('a node whose clock is late by less than the margin spends nothing of a returned lease', () => {
   const policy = { nodes: 2, blockMost: 10, leaseMs: 100, marginMs: 20 };
-  const held = { left: 5, untilMs: 100 };
-  expect(spend(policy, held, 1, 80)).toEqual({ left: 4, untilMs: 100 });
-  expect(spend(policy, held, 1, 81)).toBeUndefined();
-  expect(spend(policy, held, 6, 0)).toBeUndefined();
+  const block = { left: 5, untilMs: 100 };
+  expect(spend(policy, block, 1, 80)).toEqual({ left: 4, untilMs: 100 });
+  expect(spend(policy, block, 1, 81)).toBeUndefined();
+  expect(spend(policy, block, 6, 0)).toBeUndefined();
 });

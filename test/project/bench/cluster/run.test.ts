@@ -1,4 +1,4 @@
-// The simulator against what theory says of queues that theory can solve.
+// The simulator against theory, for queues with known solutions.
 import { expect, test } from 'vitest';
 import {
   exponential,
@@ -47,7 +47,7 @@ const lengthOf = ({ callsPerSecond }: Network, seed: number): Parameters<typeof 
 };
 
 /**
- * How far the mean wait of so many calls may be off: five times the standard deviation, which was measured
+ * Permitted error of the mean wait of so many calls: five times the standard deviation, which was measured
  * over 40 seeds (0.8 to 2.3 percent of the wait; 0.4 to 1 for M/D/1).
  */
 const MANY: readonly (readonly [servers: number, load: number, most: number])[] = [
@@ -60,7 +60,7 @@ const CONSTANT: readonly (readonly [load: number, most: number])[] = [
   [0.8, 0.06],
 ];
 
-test('mean waits of M/M/c and M/D/1 are those of theory', (context) => {
+test('mean waits of M/M/c and M/D/1 match theory', (context) => {
   for (const seed of seedsOf(context)) {
     for (const [servers, load, most] of MANY) {
       const network = oneStation(servers, load, (random) => exponential(random, SERVICE_MS));
@@ -79,7 +79,7 @@ test('mean waits of M/M/c and M/D/1 are those of theory', (context) => {
   }
 });
 
-test('past its capacity a station does what it can, and no more', () => {
+test('a station above its capacity works at its capacity', () => {
   const network = oneStation(3, 1.5, () => SERVICE_MS);
   const ran = run(network, { seed: 1, warmUpMs: 1_000, untilMs: 11_000 });
   expect(ran.callsPerSecond).toBeGreaterThan(1_499);
@@ -87,7 +87,7 @@ test('past its capacity a station does what it can, and no more', () => {
   expect(ran.load[0]).toBeGreaterThan(1.4);
 });
 
-test('the same seed gives the same run, another one another', () => {
+test('the same seed gives the same run, another seed another run', () => {
   const network = oneStation(2, 0.8, (random) => exponential(random, SERVICE_MS));
   const times = (seed: number): readonly number[] | undefined =>
     run(network, { seed, warmUpMs: 0, untilMs: 1_000 }).times.get('call');
@@ -95,7 +95,7 @@ test('the same seed gives the same run, another one another', () => {
   expect(times(7)).not.toEqual(times(8));
 });
 
-/** One call at each moment, none beside it. */
+/** A network with one call at a time. */
 const alone = (steps: readonly Step[]): Network => ({
   stations: [
     { name: 'one', servers: 1 },
@@ -110,7 +110,7 @@ const alone = (steps: readonly Step[]): Network => ({
 const tookBy = (steps: readonly Step[]): number =>
   run(alone(steps), { seed: 3, warmUpMs: 0, untilMs: 1_000 }).times.get('call')?.[0] ?? 0;
 
-test('a call takes its steps one after the other, parts of a step beside each other', () => {
+test('a call takes its steps in sequence, and parts of a step in parallel', () => {
   expect(tookBy([{ at: 0, ms: 3 }, { waitMs: 4 }, { at: 1, ms: 5 }])).toBe(12);
   expect(tookBy([{ at: 0, ms: 1 }, { group: 0 }, { at: 0, ms: 1 }])).toBe(17);
   const apart: Step = { all: [[{ at: 0, ms: 2 }], [{ waitMs: 1 }, { at: 1, ms: 6 }]] };
@@ -125,7 +125,7 @@ test('a call takes its steps one after the other, parts of a step beside each ot
   expect(result).toBe(1);
 });
 
-test('a call waits until it is told to go on, or for so long at most, and is decided there', () => {
+test('a call waits until it is resumed or its wait ends, and then decides its next steps', () => {
   let goOn: GoOn = () => undefined;
   const until = (heard: GoOn): void => void (goOn = heard);
   const result: readonly Step[] = [{ waitMs: 3 }, { run: (nowMs) => goOn(nowMs) }];
@@ -136,10 +136,10 @@ test('a call waits until it is told to go on, or for so long at most, and is dec
   expect(tookBy([{ waitMs: 5 }, { decide }, { at: 0, ms: 1 }])).toBe(6);
 });
 
-test('calls that come while a group gathers go on together', () => {
+test('calls that arrive while a group gathers continue together', () => {
   const network: Network = { ...alone([{ group: 0 }]), callsPerSecond: 2_000 };
   const ran = run(network, { seed: 5, warmUpMs: 100, untilMs: 5_100 });
-  // It gathers for 10 ms from its first call on, which comes half a millisecond after the one before went.
+  // It gathers for 10 ms from its first call on, which arrives half a millisecond after the last group left.
   expect(ran.groupsPerSecond[0]).toBeGreaterThan(1_000 / 10.5 - 1);
   expect(ran.groupsPerSecond[0]).toBeLessThan(1_000 / 10.5 + 1);
   const times = ran.times.get('call') ?? [];

@@ -1,4 +1,4 @@
-// Where a cluster is full, of networks of which it can be computed.
+// The saturation point of clusters, for networks where it can be computed.
 import { expect, test } from 'vitest';
 import { type ReplicaReads, replicaReads } from '../../../../bench/cluster/replicaReads.ts';
 import type { Shape } from '../../../../bench/cluster/cluster.ts';
@@ -59,7 +59,7 @@ const TIMES: ServiceTimes = {
     commitCpu: 0.1,
   },
 };
-/** Of the mean call: its loop, and DuckDB. */
+/** Time of the mean call: in the event loop, and in DuckDB. */
 const LOOP_MS = 0.92 * 0.05 + 0.03 * 0.4 + 0.03 * 0.6 + 0.02 * 0.2;
 const DUCKDB_MS = 0.03 * 5 + 0.03 * 8;
 
@@ -71,7 +71,7 @@ const allHandedOn = (nodes: number, cores: number): ReturnType<typeof findSatura
 const near = (actual: number, expected: number): void =>
   expect(Math.abs(actual / expected - 1), `${actual} of ${expected}`).toBeLessThan(0.05);
 
-test('with all handed on, DuckDB is full first of few cores, then the loop of the serving node', () => {
+test('with all calls forwarded, DuckDB is full first on few cores, else the loop of the serving node', () => {
   const small = allHandedOn(1, 4);
   expect(small.first).toBe('DuckDB of all nodes');
   near(small.callsPerSecond, 2_000 / DUCKDB_MS);
@@ -82,13 +82,13 @@ test('with all handed on, DuckDB is full first of few cores, then the loop of th
   near(allHandedOn(4, 64).callsPerSecond, 1_000 / (LOOP_MS + (3 / 4) * 0.05));
 });
 
-/** One account of so few datasets that each node is told of all, and has quota for all it is asked. */
+/** One account with so few datasets that each node follows all of them and has quota for all its calls. */
 const FEW = { ...DEMAND, datasets: 1_000, accounts: 1 };
 
 const answered64 = (shape: Omit<Shape, 'cores'>, replica = ELSEWHERE): ReplicaReads =>
   replicaReads(TIMES, replica, { ...shape, cores: 64 }, 1);
 
-test('where nothing changes, four nodes that answer carry almost four times as much', () => {
+test('without changes, four answering nodes carry almost four times as much', () => {
   const demand = { ...FEW, mix: { ...FEW.mix, push: 0, hot: 0.94 } };
   const at = (nodes: number): number =>
     findSaturation((callsPerSecond) => answered64({ nodes, callsPerSecond, demand }).network)
@@ -99,7 +99,7 @@ test('where nothing changes, four nodes that answer carry almost four times as m
   expect(at(4) / one).toBeLessThan(4);
 });
 
-test('the serving node is told of each call that another one answered', () => {
+test('the serving node receives a report of each call that another node answered', () => {
   const mix = { hot: 1, cold: 0, sql: 0, push: 0 };
   const shape = { nodes: 8, callsPerSecond: 8_000, demand: { ...FEW, mix } };
   const { counts, network } = answered64(shape);
@@ -116,7 +116,7 @@ const countsOf = (demand: Shape['demand'], callsPerSecond = 4_000): ReplicaReads
   return counts;
 };
 
-test('a node hands on what it is not told of; for a change or quota its calls wait there', () => {
+test('a node forwards calls of datasets that it does not follow; others wait for changes or quota', () => {
   const few = countsOf({ ...FEW, mix: { ...FEW.mix, push: 0, hot: 0.94 } });
   expect([few.unfollowed, few.paused, few.waitedPause]).toEqual([0, 0, 0]);
   expect(few.own).toBeGreaterThan(0.999 * few.all);
@@ -125,16 +125,19 @@ test('a node hands on what it is not told of; for a change or quota its calls wa
   expect(changing.paused).toBe(0);
   const seldom = countsOf({ ...FEW, accounts: 10_000 });
   expect(seldom.waitedQuota).toBeGreaterThan(0.3 * seldom.all);
-  // Those of accounts that have nothing left.
+  // Calls of accounts without quota left.
   expect(seldom.quota).toBeLessThan(0.03 * seldom.all);
   const many = countsOf({ ...FEW, datasets: 2 * WATCHED_MAX });
   const shares = zipfShares(2 * WATCHED_MAX);
-  const held = cachedShares(shares, WATCHED_MAX);
-  const unfollowed = shares.reduce((sum, share, at) => sum + share * (1 - (held[at] ?? 0)), 0);
+  const cacheShares = cachedShares(shares, WATCHED_MAX);
+  const unfollowed = shares.reduce(
+    (sum, share, at) => sum + share * (1 - (cacheShares[at] ?? 0)),
+    0,
+  );
   near(many.unfollowed / many.all, unfollowed);
 });
 
-test('what the serving node is too busy to show or to lend in time is handed on', () => {
+test('calls are forwarded if the serving node is too busy to send changes or quota in time', () => {
   const hung = { ...TIMES, message: 60 };
   const shape = { nodes: 2, callsPerSecond: 100, cores: 64, demand: { ...FEW, accounts: 1_000 } };
   const { counts, network } = replicaReads(hung, ELSEWHERE, shape, 1);
@@ -144,7 +147,7 @@ test('what the serving node is too busy to show or to lend in time is handed on'
   expect(times.length).toBeGreaterThan(1_000);
 });
 
-test('a call without quota waits for the round trip, and the next question for 5 ms', () => {
+test('a call without quota waits for the round trip, and the next request for 5 ms', () => {
   const quotas = leasedQuotas({ nodes: 2, rates: [0, 0], need: 1, seed: 1 });
   const spend = (account: number, nowMs: number): ReturnType<typeof quotas.spend> =>
     quotas.spend({ account, node: 1, need: 1 }, nowMs);
@@ -163,12 +166,12 @@ test('a call without quota waits for the round trip, and the next question for 5
   expect(spend(0, 14).isEnough).toBe(true);
 });
 
-test('of things by their last use a node has as many of each as the law says', () => {
+test('a cache of least recently used items holds the computed share of each', () => {
   const shares = zipfShares(1_000);
   const ends = cumulate(shares);
   const random = seeded(5);
   const used = new Set<number>();
-  let [found, all] = [0, 0];
+  let [hits, all] = [0, 0];
   for (let at = 0; at < 300_000; at += 1) {
     const one = findPart(ends, random.next());
     const isThere = used.delete(one);
@@ -177,25 +180,25 @@ test('of things by their last use a node has as many of each as the law says', (
     if (used.size > 100 && oldest !== undefined) used.delete(oldest);
     if (at < 10_000) continue;
     all += 1;
-    if (isThere) found += 1;
+    if (isThere) hits += 1;
   }
-  const held = cachedShares(shares, 100);
-  const expected = shares.reduce((sum, share, at) => sum + share * (held[at] ?? 0), 0);
-  expect(Math.abs(found / all / expected - 1)).toBeLessThan(0.01);
+  const cacheShares = cachedShares(shares, 100);
+  const expected = shares.reduce((sum, share, at) => sum + share * (cacheShares[at] ?? 0), 0);
+  expect(Math.abs(hits / all / expected - 1)).toBeLessThan(0.01);
 });
 
-test('of so many things as a node has room for it has all, of more those that are asked for', () => {
+test('a cache with enough space holds all items, else those that are used most', () => {
   expect(cachedShares([0.5, 0.5], 2)).toEqual([1, 1]);
-  const held = cachedShares(zipfShares(1_000), 100);
+  const cacheShares = cachedShares(zipfShares(1_000), 100);
   near(
-    held.reduce((sum, share) => sum + share, 0),
+    cacheShares.reduce((sum, share) => sum + share, 0),
     100,
   );
-  expect(held[0]).toBeGreaterThan(0.9);
-  expect(held[999]).toBeLessThan(0.1);
+  expect(cacheShares[0]).toBeGreaterThan(0.9);
+  expect(cacheShares[999]).toBeLessThan(0.1);
 });
 
-test('a push is acknowledged after every other node was made quiet, and was told', () => {
+test('a push is acknowledged after every other node was paused and notified', () => {
   const shape = { callsPerSecond: 500, demand: DEMAND };
   const least = (nodes: number): number => {
     const { network } = answered64({ ...shape, nodes });
@@ -203,12 +206,12 @@ test('a push is acknowledged after every other node was made quiet, and was told
     expect(times.length).toBeGreaterThan(200);
     return times.reduce((smallest, ms) => Math.min(smallest, ms), 1e9);
   };
-  // A commit; with others, a way there and back, and what both loops take of it.
+  // A commit; with other nodes, a round trip, and the time of both event loops.
   expect(least(1)).toBeGreaterThanOrEqual(1.1 + 0.2);
   expect(least(4)).toBeGreaterThanOrEqual(1.1 + 0.2 + 3 * 0.02 + 0.2 + 0.01);
 });
 
-test('the day is three times its mean at its peak, and several memories read more from files', () => {
+test('the peak of a day is three times its mean, and several caches read more from files', () => {
   expect(HOURS).toHaveLength(24);
   near(
     HOURS.reduce((sum, share) => sum + share, 0),
@@ -217,7 +220,7 @@ test('the day is three times its mean at its peak, and several memories read mor
   expect(shareBeyond(DEMAND, 0)).toBe(1);
   expect(shareBeyond(DEMAND, 1e9)).toBe(0);
   near(shareBeyond(DEMAND, (2.9 * 1.5e9) / 86_400), 3 / 24);
-  // Each of the two million keys once, of 1.38 billion reads.
+  // Each of the two million keys is read once, of 1.38 billion reads.
   near(firstReads(DEMAND, 1), 2e6 / 1.38e9);
   expect(firstReads(DEMAND, 64)).toBeGreaterThan(20 * firstReads(DEMAND, 1));
   expect(firstReads(DEMAND, 1e9)).toBeLessThanOrEqual(1);

@@ -1,4 +1,4 @@
-// Answers as they stand on the wire, cut into pieces at every place.
+// Responses in their wire format, cut into pieces at every place.
 import { expect, test } from 'vitest';
 import { answerReader } from '../../../../bench/http/answerReader.ts';
 
@@ -26,14 +26,14 @@ function answersIn(pieces: readonly Buffer[]): readonly object[] {
   return answers;
 }
 
-test('each answer is told once, wherever its bytes are cut', () => {
+test('each response is reported once, wherever its bytes are cut', () => {
   for (let at = 0; at <= WIRE.length; at += 1) {
     expect(answersIn([WIRE.subarray(0, at), WIRE.subarray(at)]), `cut at ${at}`).toEqual(ANSWERS);
   }
   expect(answersIn([...WIRE].map((byte) => Buffer.from([byte])))).toEqual(ANSWERS);
 });
 
-test('an answer is told with its last byte, not before', () => {
+test('a response is reported with its last byte, not before', () => {
   const first = WIRE.indexOf('hello') + 'hello'.length;
   expect(answersIn([WIRE.subarray(0, first - 1)])).toEqual([]);
   expect(answersIn([WIRE.subarray(0, first)])).toHaveLength(1);
@@ -42,6 +42,6 @@ test('an answer is told with its last byte, not before', () => {
   expect(answersIn([WIRE.subarray(0, second)])).toHaveLength(2);
 });
 
-test('an answer without a length is a fault, since nobody knows where it ends', () => {
+test('a response without a length is a fault, since its end is unknown', () => {
   expect(() => answersIn([Buffer.from('HTTP/1.1 200 OK\r\n\r\n')])).toThrow('no length');
 });

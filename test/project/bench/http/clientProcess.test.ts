@@ -1,4 +1,4 @@
-// The client process of the benches, against servers of which it is known how they answer.
+// The client process of the benches, against servers with known responses.
 import { writeFile } from 'node:fs/promises';
 import { mkdtemp, rm } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -26,7 +26,7 @@ function late(request: IncomingMessage, response: ServerResponse): void {
   else answer();
 }
 
-test('of a server that is slow for one request in ten the median is quick and the p99 is not', async () => {
+test('a server that is slow for one request in ten has a fast median and a slow p99', async () => {
   await using server = await startHttp(late);
   const paths = Array.from({ length: 10 }, (_, at) => (at === 4 ? '/slow' : '/quick'));
   const plan = { requests: getRequests(paths), connections: 1, count: 20 };
@@ -38,7 +38,7 @@ test('of a server that is slow for one request in ten the median is quick and th
   expect(tookMs).toBeGreaterThanOrEqual(2 * SLOW_LEAST_MS);
 });
 
-test('for a time each connection asks as soon as it is answered, and no other is open', async () => {
+test('in a timed run each connection sends its next request immediately, and no other is open', async () => {
   let [now, most, answered] = [0, 0, 0];
   await using server = await startHttp((_request, response) => {
     now += 1;
@@ -54,13 +54,13 @@ test('for a time each connection asks as soon as it is answered, and no other is
   expect(most).toBe(3);
   expect(driven.times).toHaveLength(answered);
   expect(driven.tookMs).toBeGreaterThanOrEqual(400);
-  // As many as three connections can have, and more than one could.
+  // At most as many as three connections can send, and more than one could.
   expect(answered).toBeGreaterThan(3);
   expect(answered).toBeLessThanOrEqual(3 * (driven.tookMs / 19 + 1));
   expect(byPace(driven).ms).toBeCloseTo(driven.tookMs / answered);
 });
 
-test('answers that are no success fail the bench, with the first of them, and have no time', async () => {
+test('failed responses fail the bench with the first of them, and have no time', async () => {
   let asks = 0;
   await using server = await startHttp((_request, response) => {
     asks += 1;
@@ -76,14 +76,14 @@ test('answers that are no success fail the bench, with the first of them, and ha
   expect(times).toHaveLength(5);
 });
 
-test('a server that hangs up, and one that is not there, fail it too', async () => {
+test('a server that closes the connection, and a missing one, fail it too', async () => {
   await using server = await startHttp((request) => request.socket.destroy());
   const plan = { requests: getRequests(['/']), connections: 1, count: 1 };
   await expect(client.drive(sideOf(server), plan)).rejects.toThrow('closed a connection');
   await expect(client.drive({ port: 1, pids: [] }, plan)).rejects.toThrow('ECONNREFUSED');
 });
 
-test('methods, headers, bodies and files arrive as they are wanted, each request once', async () => {
+test('methods, headers, bodies and files arrive as requested, each request once', async () => {
   const seen: string[] = [];
   await using server = await startHttp((request, response) => {
     void text(request).then((body) => {

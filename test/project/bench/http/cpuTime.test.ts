@@ -1,4 +1,4 @@
-// Processor time of process trees that burn a known amount of it.
+// Processor time of process trees that use a known amount of it.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
@@ -12,7 +12,7 @@ const STEPS_MS = 20;
 const BURN = `{ const spent = () => { const { user, system } = process.cpuUsage(); return user + system; };
   const from = spent(); while (spent() - from < ${BURNED_MS}e3) for (let at = 0; at < 1e6; at += 1); }`;
 
-/** Runs a program that says a line when it is done, and then waits; ended with the block. */
+/** Runs a program that prints a line when it is done, and then waits; it is killed with the block. */
 async function running(
   program: string,
 ): Promise<AsyncDisposable & { readonly pid: number; readonly line: string }> {
@@ -23,11 +23,11 @@ async function running(
   return {
     pid: child.pid ?? 0,
     line: line.toString().trim(),
-    [Symbol.asyncDispose]: () => gone(child),
+    [Symbol.asyncDispose]: () => killChild(child),
   };
 }
 
-async function gone(child: ChildProcess): Promise<void> {
+async function killChild(child: ChildProcess): Promise<void> {
   const exit = once(child, 'exit');
   child.kill('SIGKILL');
   await exit;
@@ -35,7 +35,7 @@ async function gone(child: ChildProcess): Promise<void> {
 
 const WAIT = `console.log('done'); process.stdin.resume().on('end', () => process.exit());`;
 
-test('a tree counts with children that run and that ended, and without its neighbours', async () => {
+test('a tree includes running and ended children, and no neighbours', async () => {
   const ended = `const { spawn, spawnSync } = require('node:child_process');
     spawnSync(process.execPath, ['-e', ${JSON.stringify(BURN)}]);`;
   const alive = `const inner = spawn(process.execPath, ['-e', ${JSON.stringify(BURN + WAIT)}]);
@@ -50,14 +50,14 @@ test('a tree counts with children that run and that ended, and without its neigh
   expect(await findParent(tree.pid)).toBe(process.pid);
 });
 
-test('this process counts without its children, which are the other side and the client', async () => {
+test('this process excludes its children, which are the other server and the client', async () => {
   const before = await measureCpuMs([process.pid]);
   await using burning = await running(BURN + BURN + BURN + WAIT);
   expect(burning.line).toBe('done');
   expect((await measureCpuMs([process.pid])) - before).toBeLessThan(2 * BURNED_MS);
 });
 
-test('what is driven tells the processor time of its server, and that of the client by itself', async () => {
+test('a bench reports the processor time of the server, and separately that of the client', async () => {
   const server = `require('node:http').createServer((request, response) => {
     ${BURN.replaceAll(`${BURNED_MS}e3`, '50e3')} response.end('{}'); })
     .listen(0, '127.0.0.1', function () { console.log(this.address().port); });`;

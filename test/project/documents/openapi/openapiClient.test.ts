@@ -1,5 +1,5 @@
-// Clients that a generator of others makes from docs/reference/openapi.json and openapi-market.json: their
-// types are right, and they work.
+// Clients that a third-party generator makes from docs/reference/openapi.json and openapi-market.json: their
+// types are correct, and they work.
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -32,13 +32,13 @@ const names: readonly string[] = listed.flatMap(({ datasetId }) => datasetId ?? 
 console.log(JSON.stringify([written.status, series, names, refused.status, unknown.status]));
 `;
 
-/** The number of records is no text. */
+/** The number of records is not a text. */
 const WRONG = `
 import { getTimeSeriesByKey } from './api.ts';
 await getTimeSeriesByKey('P', 'A', { last: 'many' });
 `;
 
-test('three calls of a generated client work, and its types refuse what is wrong', async ({
+test('three calls of a generated client work, and its types refuse wrong arguments', async ({
   server,
 }) => {
   await loaded(server, 'P', 'symbol,date,v\nA,2024-01-01,1\nA,2024-01-02,2\n', {
@@ -88,15 +88,15 @@ const all = await ok(api.getStockMarketBatch({ symbols: ['AAPL'], types: ['earni
 const earnings = all['AAPL']?.earnings;
 `;
 
-test('a client that is generated of the market knows what each type answers', async () => {
+test('a client generated from the document of the market has the answer of each type', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'tapedeck-client-'));
   try {
-    const [document, made] = [
+    const [document, clientPath] = [
       join(ROOT, 'docs', 'reference', 'openapi-market.json'),
       join(folder, 'api.ts'),
     ];
-    await run(process.execPath, [GENERATOR, document, made]);
-    const files = { 'api.ts': await readFile(made, 'utf8') };
+    await run(process.execPath, [GENERATOR, document, clientPath]);
+    const files = { 'api.ts': await readFile(clientPath, 'utf8') };
     await compiled(OF_MARKET, files);
     await expect(compiled(`${OF_MARKET}bar?.lastPrice;\n`, files)).rejects.toMatchObject({
       stdout: expect.stringContaining("Property 'lastPrice' does not exist"),

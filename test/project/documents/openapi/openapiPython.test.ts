@@ -1,15 +1,12 @@
-// The OpenAPI document as Python reads it: requests are made of what it declares, and what is answered is
-// what it says.
+// The OpenAPI document as Python reads it: requests are made from its declarations, and answers match its
+// schemas.
 import assert from 'node:assert/strict';
 import { expect } from 'vitest';
 import { loaded } from '../../../base/client.ts';
 import { test } from '../../../base/fixtures.ts';
 import { type Call, checkedByPython, needsPython } from './openapiPython.ts';
 
-test('answers are what the document says of them, by a validator of Python', async ({
-  server,
-  skip,
-}) => {
+test('answers match the document, checked by a Python validator', async ({ server, skip }) => {
   await needsPython(skip);
   const roles = { key: 'symbol', date: 'date' };
   await loaded(server, 'P', 'symbol,date,v\nA,2024-01-01,1\nA,2024-01-02,2\n', roles);

@@ -1,4 +1,4 @@
-// Answers checked in Python, by what an OpenAPI document says of them.
+// Checks answers in Python against an OpenAPI document.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
@@ -16,9 +16,9 @@ interface Checked {
   readonly status: number;
   readonly answer: unknown;
   readonly errors: readonly string[];
-  /** Of the same answer with null in place of each value. */
+  /** Number of errors of the same answer with null in place of each value. */
   readonly errorsOfNulls: number;
-  /** Members that could be missing, or called otherwise. */
+  /** Members that could be missing or misspelt without an error. */
   readonly unnoticed: readonly string[];
 }
 
@@ -28,11 +28,11 @@ async function python(args: readonly string[], input = ''): Promise<readonly [nu
     child.once('error', reject).once('close', (code) => resolve(code ?? 1));
   });
   child.stdin.end(input);
-  const [out, told, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
-  return [code, code === 0 ? out : told];
+  const [out, errorText, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+  return [code, code === 0 ? out : errorText];
 }
 
-/** Skips a test where there is none, but not in CI. */
+/** Skips a test without the Python package, except in CI. */
 export async function needsPython(skip: (why: string) => void): Promise<void> {
   const [code] = await python(['-c', 'import jsonschema']).catch(() => [1] as const);
   if (code === 0) return;
@@ -40,7 +40,7 @@ export async function needsPython(skip: (why: string) => void): Promise<void> {
   skip(MISSING);
 }
 
-/** @param document a file; that of the server when left out */
+/** @param document a file; the server's own document if omitted */
 export async function checkedByPython(
   { base, secret }: TestServer,
   calls: readonly Call[],
@@ -48,12 +48,12 @@ export async function checkedByPython(
 ): Promise<readonly Checked[]> {
   const lines = calls.map((call) => JSON.stringify(call.length === 3 ? call : [...call, null]));
   const program = join(import.meta.dirname, 'openapiClient.py');
-  const [status, told] = await python(
+  const [status, output] = await python(
     ['-W', 'error', program, `${base}/v1`, secret, ...document],
     `${lines.join('\n')}\n`,
   );
-  assert.equal(status, 0, told);
-  return told
+  assert.equal(status, 0, output);
+  return output
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line) as Checked);

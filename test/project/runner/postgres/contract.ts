@@ -3,10 +3,10 @@
 /** The name of that run. */
 export const ON_POSTGRES = 'postgres';
 
-/** Tells its files where that is. */
+/** Environment variable with the URL of that PostgreSQL. */
 export const POSTGRES_URL = 'TAPEDECK_TEST_POSTGRES';
 
-/** Paths from the root. What opens the catalog's file by itself, or copies a folder, is no part of it. */
+/** Paths from the root. Files that open the catalog's file directly, or copy a folder, are not part of it. */
 export const CONTRACT: readonly string[] = [
   'test/life/walks/smoke.test.ts',
   'test/store/lake/asOf.test.ts',

@@ -1,4 +1,4 @@
-// One PostgreSQL for all files of the contract, whose processes learn of it by their environment.
+// One PostgreSQL for all files of the contract, whose processes get its URL from their environment.
 import { startPostgres } from '../../../base/servers/postgres.ts';
 import { POSTGRES_URL } from './contract.ts';
 

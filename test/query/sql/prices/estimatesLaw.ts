@@ -1,4 +1,4 @@
-// What `explain` tells of a query's price, and what `estimate` tells, is never below what it costs.
+// The price of a query that `explain` and `estimate` report is never below the charge.
 import assert from 'node:assert/strict';
 import { seeded } from '../../../soak/crash/rounds/seeded.ts';
 import { startServer, type TestServer } from '../../../base/server.ts';
@@ -6,18 +6,18 @@ import { askServer } from '../door.ts';
 import { randomSelect } from '../random/randomSelects.ts';
 import { fillServer } from '../shelves.ts';
 
-interface EstimatesTold {
+interface EstimatesReport {
   readonly failures: readonly string[];
   readonly selects: number;
   readonly messages: number;
-  /** Whose price was told exactly before anything was run. */
+  /** Selects with an exact estimate before the run. */
   readonly exact: number;
 }
 
-export async function estimatesLaw(count: number, seed: number): Promise<EstimatesTold> {
+export async function estimatesLaw(count: number, seed: number): Promise<EstimatesReport> {
   await using server = await startServer({ seams: { watch: false } });
   await fillServer(server);
-  const told = { failures: [] as string[], selects: 0, messages: 0, exact: 0 };
+  const report = { failures: [] as string[], selects: 0, messages: 0, exact: 0 };
   for (let at = 0; at < count; at += 1) {
     const sql = randomSelect(seeded(seed * 1_000_003 + at));
     const { messages, status } = await askServer(server, sql);
@@ -26,14 +26,14 @@ export async function estimatesLaw(count: number, seed: number): Promise<Estimat
     const estimated = (await priceOf(server, sql, 'estimate')) as Price;
     const most = explained.estimate.messages;
     const spent = messages ?? 0;
-    told.selects += 1;
-    told.messages += spent;
-    if (most === spent) told.exact += 1;
+    report.selects += 1;
+    report.messages += spent;
+    if (most === spent) report.exact += 1;
     if (most >= spent && estimated.messages === most) continue;
     const prices = `${spent} messages, explained ${most}, estimated ${estimated.messages}`;
-    told.failures.push(`seed ${seed}, select ${at}: ${prices}\n${sql}`);
+    report.failures.push(`seed ${seed}, select ${at}: ${prices}\n${sql}`);
   }
-  return told;
+  return report;
 }
 
 interface Price {

@@ -1,4 +1,4 @@
-// One price of a query: what is estimated, what "maxMessages" is compared with, and what is charged.
+// One price of a query: the estimate, the value compared with "maxMessages", and the charge.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { openShop, type Shop, WEIGHTS } from '../../../soak/fuzz/licence/shop.ts';
@@ -31,7 +31,7 @@ async function ask(path: string, sql: string, token: string, query = ''): Promis
 const priceOf = ({ text }: Answered): number =>
   (JSON.parse(text) as { readonly messages: number }).messages;
 
-/** Asserts that a query costs what was estimated, and that a message less refuses it. */
+/** Asserts that a query costs its estimate, and that a limit of one message less refuses it. */
 async function assertPrice(
   path: string,
   sql: string,
@@ -50,7 +50,7 @@ async function assertPrice(
   assert.deepEqual([paid.status, paid.messages], [200, price], paid.text);
 }
 
-describe('LIMIT 10 is ten rows, whatever texts they have', () => {
+describe('LIMIT 10 is ten rows, with texts of any length', () => {
   for (const [what, sql] of [
     ['all columns', 'SELECT * FROM LONG LIMIT 10'],
     ['a text of a sub-select', 'SELECT n FROM (SELECT note AS n FROM LONG) AS s LIMIT 10'],
@@ -66,7 +66,7 @@ describe('LIMIT 10 is ten rows, whatever texts they have', () => {
   }
 });
 
-test('texts that are collected cost their bytes, and are refused by what they cost', async () => {
+test('aggregated texts cost their bytes, and are refused by their cost', async () => {
   const sql = "SELECT string_agg(symbol || ':' || v, ',') AS all FROM LONG".replace(' all ', ' a ');
   const paid = await ask('WS', sql, shop.server.secret);
   assert.equal(paid.messages, Math.ceil(Buffer.byteLength(paid.text) / 1_000));
@@ -89,7 +89,7 @@ test('data of others that are sold by the answer cost its rows', async () => {
   await assertPrice('SHOP', sql, shop.token, WEIGHTS.OPEN * 10);
 });
 
-test('a refusal of what was read already costs the time of a failed query', async () => {
+test('a refusal after the read costs the time of a failed query', async () => {
   const { failedTime } = shop.server.tapedeck.services;
   const { spent } = failedTime;
   const times: number[] = [];

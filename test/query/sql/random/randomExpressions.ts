@@ -1,4 +1,4 @@
-// Expressions of a wanted kind over the columns in scope, at random: every one of them is valid, and
+// Expressions of a given kind over the columns in scope, at random: every one of them is valid, and
 // none fails on any record. Doubles stay sums of quarters as far as they are summed or compared, so
 // that no order of adding shows.
 import type { Seeded } from '../../../soak/crash/rounds/seeded.ts';
@@ -8,10 +8,10 @@ export interface Field {
   readonly kind: Plain;
 }
 
-/** What an expression may name. */
+/** The names that an expression may use. */
 export interface Scope {
   readonly fields: readonly Field[];
-  /** A sub-select of one value of a kind; undefined where none may stand. */
+  /** A sub-select of one value of a kind; undefined where none is allowed. */
   readonly subselect?: (kind: Plain) => string | undefined;
   /** A sub-select of a condition: EXISTS and IN. */
   readonly membership?: () => string | undefined;
@@ -99,7 +99,7 @@ const boolean = of('boolean');
 const date = of('date');
 const time = of('time');
 
-/** What every kind has: CASE, COALESCE, NULLIF, the larger and the smaller. */
+/** The expressions of every kind: CASE, COALESCE, NULLIF, the larger and the smaller. */
 const choices = (kind: Plain): readonly [Maker, ...Maker[]] => {
   const some = of(kind);
   return [
@@ -216,7 +216,7 @@ const MAKERS: Readonly<Record<Plain, readonly [Maker, ...Maker[]]>> = {
   ],
 };
 
-/** A whole number that stays far from the end of its type whatever is done with it. */
+/** A whole number that stays far from the end of its type under any operation. */
 const small: Maker = (random, scope, depth) => `(${integer(random, scope, depth)} % 100000)`;
 
 export const condition = (random: Seeded, scope: Scope, depth = 2): string =>

@@ -1,4 +1,4 @@
-// Valid SELECTs at random, of all that the subset has; one text has one answer, in one order.
+// Valid SELECTs at random, of all features of the subset; one text has one answer, in one order.
 import type { Seeded } from '../../../soak/crash/rounds/seeded.ts';
 import {
   anyKind,
@@ -23,7 +23,7 @@ import {
 
 const DEPTH = 2;
 
-/** A whole query; its rows stand in a total order. */
+/** A whole query; its rows have a total order. */
 export function randomSelect(random: Seeded): string {
   const maker = makerOf(random);
   const ctes = Array.from({ length: random.chance(0.3) ? random.between(1, 2) : 0 }, (_, at) => {
@@ -41,7 +41,7 @@ export function randomSelect(random: Seeded): string {
   return `${head}${body} ORDER BY ${order}${limit}`;
 }
 
-/** All columns in their places, one of them now and then by another name or another way to say it. */
+/** All columns in their places, one of them now and then renamed or spelled differently. */
 function starOf(random: Seeded, columns: readonly NamedColumn[]): string {
   const { name = '' } = columns[random.between(0, columns.length - 1)] ?? {};
   const isAlone = columns.filter((one) => one.name === name).length === 1;
@@ -63,7 +63,7 @@ const DIRECTIONS = [
   ' DESC NULLS LAST',
 ] as const;
 
-/** A source, a condition over it: for what must hold of any condition. */
+/** A source and a condition over it: for properties of any condition. */
 export function randomCondition(random: Seeded): {
   readonly from: string;
   readonly condition: string;
@@ -85,12 +85,12 @@ interface Maker {
 }
 
 function makerOf(random: Seeded): Maker {
-  let made = 0;
+  let nameCount = 0;
   const maker: Maker = {
     random,
     ctes: [],
-    alias: () => `t${++made}`,
-    named: (kinds) => kinds.map((kind) => ({ name: `c${++made}`, kind })),
+    alias: () => `t${++nameCount}`,
+    named: (kinds) => kinds.map((kind) => ({ name: `c${++nameCount}`, kind })),
     source: (depth) => sourceOf(maker, depth),
     scope: ({ fields }) => ({
       fields,
@@ -125,7 +125,7 @@ function single(maker: Maker, depth: number): Source {
   return datasetSource(random, random.pick(DATASETS), maker.alias());
 }
 
-/** One value of another dataset: by a fold, so that there is always one. */
+/** One value of another dataset: by an aggregate, so that one always exists. */
 function subselect(maker: Maker, outer: readonly Field[], kind: Plain): string | undefined {
   const { random } = maker;
   const { fields, sql } = datasetSource(random, random.pick(DATASETS), maker.alias());
@@ -203,7 +203,7 @@ const rows: Make = (maker, depth, kinds) => {
   return { sql, columns };
 };
 
-/** Columns to group by, then folds of the kinds. */
+/** Columns to group by, then aggregates of the kinds. */
 const grouped: Make = (maker, depth, kinds) => {
   const { random } = maker;
   const source = maker.source(depth);
@@ -235,10 +235,10 @@ function groups(random: Seeded, keys: readonly Field[], columns: readonly NamedC
   ]);
 }
 
-/** A fold that gives the kind. */
+/** An aggregate of the kind. */
 function fold({ random }: Maker, source: Source, kind: Plain): string {
   const scope: Scope = { fields: source.fields };
-  const of = (wanted: Plain): string => expression(random, scope, wanted, 1);
+  const of = (argumentKind: Plain): string => expression(random, scope, argumentKind, 1);
   const filter = random.chance(0.2) ? ` FILTER (WHERE ${condition(random, scope, 1)})` : '';
   const distinct = random.chance(0.2) ? 'DISTINCT ' : '';
   const first = `first(${of(kind)} ORDER BY ${source.keys.join(', ')})${filter}`;
@@ -275,11 +275,11 @@ function havings(maker: Maker, source: Source): string {
   ]);
 }
 
-/** Of rows that are equal, two windows may order each its own way: then there is one window. */
-const windowed: Make = (maker, depth, wanted) => {
+/** Two windows may order equal rows differently: with equal rows there is only one window. */
+const windowed: Make = (maker, depth, columnKinds) => {
   const { random } = maker;
   const source = maker.source(depth);
-  const kinds = source.unique ? wanted : wanted.slice(0, 1);
+  const kinds = source.unique ? columnKinds : columnKinds.slice(0, 1);
   const values = kinds.map((kind) => overWindow(maker, source, kind));
   const plain = expression(random, { fields: source.fields }, anyKindOf(kinds));
   const qualify =
@@ -316,7 +316,7 @@ function overWindow(maker: Maker, source: Source, kind: Plain): string {
   ]);
 }
 
-/** The keys come last: no two rows are alike in it unless they are in everything. */
+/** The keys are the last terms: only rows that are equal in every column are equal in this order. */
 function window({ random }: Maker, source: Source, rest = ''): string {
   const partition = random.chance(0.6) ? `PARTITION BY ${fieldOf(random, source).sql} ` : '';
   const first = `${fieldOf(random, source).sql}${random.pick(DIRECTIONS)}`;

@@ -1,11 +1,11 @@
-// What a random SELECT reads: datasets, derived tables, common table expressions, VALUES, and joins of
-// them. Each knows columns that tell its rows apart, so that an order over them is total.
+// The sources of a random SELECT: datasets, derived tables, common table expressions, VALUES, and joins of
+// them. Each has columns that distinguish its rows, so that an order over them is total.
 import type { Seeded } from '../../../soak/crash/rounds/seeded.ts';
 import { condition, type Field, literal, type Plain, type Scope } from './randomExpressions.ts';
 import { SHELVES } from '../shelves.ts';
 
 export interface Source {
-  /** As it stands behind FROM. */
+  /** As it is written behind FROM. */
   readonly sql: string;
   readonly fields: readonly Field[];
   /** Rows that are equal in these are equal in all. */

@@ -1,6 +1,6 @@
-// Three nodes on machines of their own, PostgreSQL and the bucket on another one. In each round a link is
-// cut, loses packets or is slow for some seconds, beside writers and loads; clocks may be five seconds off.
-// What was acknowledged is there afterwards, once; who says that it is ready answers; in the end all are.
+// Three nodes on separate machines, PostgreSQL and the bucket on a fourth. In each round a link is cut,
+// loses packets or is slow for some seconds, while writers and loads run; clocks may be five seconds off.
+// Acknowledged data is stored afterwards, once; a node that reports ready answers; in the end all are ready.
 import assert from 'node:assert/strict';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,20 +17,20 @@ import { type Order, type Orders, type Report, type Seeded, seeded } from '../ro
 
 const NODES = 3;
 const WRITERS = 4;
-/** Between two pushes of a writer, when a link fails and when it is mended; and in the seconds between. */
+/** Between two pushes of a writer: `busy` when a link fails and recovers, `calm` in the seconds between. */
 const PAUSE_MS = { busy: 5, calm: 50 } as const;
-/** What no client waits for any longer; what became of it is not known to it. */
+/** Request timeout of a client: it does not learn the outcome of a request that takes longer. */
 const PATIENCE_MS = 5_000;
-/** Of docs/guides/nodes.md: a node whose place was taken, or that PostgreSQL does not hear, is gone. */
+/** From docs/guides/nodes.md: a node that was replaced, or that lost PostgreSQL, has ended by then. */
 const BOUND_MS = 60_000;
 
-/** A node, where it runs; it is started again when it ends. */
+/** A host and its node; the node is restarted when it ends. */
 interface Place {
   readonly host: Host;
   node: Node;
 }
 
-/** A record that one writer pushed rising versions of; what was sent last may be there or not. */
+/** A record to which one writer pushes rising versions; the last version sent may be stored or not. */
 interface Pushed {
   readonly symbol: string;
   acknowledged: number;
@@ -43,15 +43,15 @@ interface Scene {
   random: Seeded;
   readonly doors: { readonly catalog: Cut; readonly bucket: Cut };
   pauseMs: number;
-  told: Record<string, number>;
+  statusCounts: Record<string, number>;
   readonly slowestMs: Map<string, number>;
 }
 
-/** What happens to whom; clients reach it still, but where it is cut from all. */
+/** A network fault of one node; clients still reach the node unless it is cut from all. */
 interface Trouble {
   readonly whom: 'serving' | 'standby';
   readonly begin: (host: Host, scene: Scene) => Promise<void>;
-  /** How long; until another one serves, where that is to happen. */
+  /** Duration of the fault, or until another node serves, or until the node ends. */
   readonly forMs: number | 'untilTaken' | 'untilEnded';
   readonly isAlone?: true;
 }
@@ -115,20 +115,20 @@ const TROUBLES = {
 } as const satisfies Readonly<Record<string, Trouble>>;
 
 const NAMES = Object.keys(TROUBLES) as [keyof typeof TROUBLES, ...(keyof typeof TROUBLES)[]];
-/** Waited for for three quarters of a minute: one of so many. */
+/** Share of faults that last until the node ends: each takes three quarters of a minute. */
 const FOR_GOOD = 0.2;
 const SKEWED = 0.3;
 
-/** Whether this machine can have such rounds. */
+/** True if this machine can run these rounds. */
 export async function hasHosts(): Promise<boolean> {
   await using hosts = await startHosts(1);
   return hosts !== undefined;
 }
 
-/** For each seed `count` troubles, one after the other. */
+/** Runs `count` faults for each seed, one after the other. */
 export async function cutRounds({ count, log, seeds }: Orders): Promise<readonly Report[]> {
   await using stack = new AsyncDisposableStack();
-  // The last one is the fresh one: the clocks are its own.
+  // The last seed is the fresh one: it decides the clocks.
   const scene = await startScene(stack, seeded(seeds.at(-1) ?? 0));
   const reports: Report[] = [];
   for (const seed of seeds) reports.push(await roundsOf(scene, { count, log, seed }));
@@ -138,7 +138,7 @@ export async function cutRounds({ count, log, seeds }: Orders): Promise<readonly
 async function roundsOf(scene: Scene, { count, log, seed }: Order): Promise<Report> {
   const random = seeded(seed);
   scene.random = random;
-  scene.told = {};
+  scene.statusCounts = {};
   scene.slowestMs.clear();
   const failures: string[] = [];
   for (let round = 0; round < count; round += 1) {
@@ -149,9 +149,11 @@ async function roundsOf(scene: Scene, { count, log, seed }: Order): Promise<Repo
     failures.push(...faults.map((fault) => `seed ${seed}, round ${round}, ${name}: ${fault}`));
     log(`${round}: ${name}${faults.map((fault) => `\n  ✖ ${fault}`).join('')}`);
   }
-  const told = Object.entries(scene.told).map(([status, times]) => `${status}: ${times}`);
+  const statuses = Object.entries(scene.statusCounts).map(
+    ([status, times]) => `${status}: ${times}`,
+  );
   const slowest = [...scene.slowestMs].map(([name, ms]) => `${name}: ${(ms / 1_000).toFixed(1)} s`);
-  return { seed, count, failures, notes: [`pushes ${told.join(', ')}`, ...slowest] };
+  return { seed, count, failures, notes: [`pushes ${statuses.join(', ')}`, ...slowest] };
 }
 
 async function startScene(stack: AsyncDisposableStack, random: Seeded): Promise<Scene> {
@@ -185,7 +187,7 @@ async function startScene(stack: AsyncDisposableStack, random: Seeded): Promise<
     random,
     places: [],
     pauseMs: PAUSE_MS.busy,
-    told: {},
+    statusCounts: {},
     slowestMs: new Map(),
     doors: {
       catalog: { port: postgres.port },
@@ -201,7 +203,7 @@ async function startScene(stack: AsyncDisposableStack, random: Seeded): Promise<
   return { ...scene, places };
 }
 
-/** Its clock may be five seconds off that of the others. */
+/** Starts a node whose clock may differ from the others' by five seconds. */
 function start(host: Host, { nodes, random }: Pick<Scene, 'nodes' | 'random'>): Promise<Node> {
   const off = random.chance(SKEWED) ? clockOff(random.pick([-5, 5])) : undefined;
   return nodes.start(host, off);
@@ -210,7 +212,7 @@ function start(host: Host, { nodes, random }: Pick<Scene, 'nodes' | 'random'>): 
 const hasEnded = ({ child }: Node['serving']): boolean =>
   (child.exitCode ?? child.signalCode) !== null;
 
-/** As an operator's supervisor would. */
+/** Restarts ended nodes as an operator's supervisor would. */
 async function supervising(scene: Scene, isOver: () => boolean): Promise<void> {
   while (!isOver()) {
     for (const place of scene.places) {
@@ -226,10 +228,10 @@ interface Answer {
 }
 
 async function ask({ node }: Place, path: string, body?: string): Promise<Answer> {
-  const given = body === undefined ? {} : { body };
+  const bodyInit = body === undefined ? {} : { body };
   const method = body === undefined ? 'GET' : 'POST';
   const signal = AbortSignal.timeout(PATIENCE_MS);
-  return fetch(node.base + path, { method, headers, signal, ...given }).then(
+  return fetch(node.base + path, { method, headers, signal, ...bodyInit }).then(
     async (answer) => ({ status: answer.status, text: await answer.text() }),
     () => ({ status: 'none', text: '' }),
   );
@@ -238,15 +240,15 @@ async function ask({ node }: Place, path: string, body?: string): Promise<Answer
 const anyOf = (places: readonly Place[], random: Seeded): Place =>
   random.pick(places as [Place, ...Place[]]);
 
-/** Of one that hands on, `ready: NAME serves`. */
+/** A node that forwards requests answers `ready: NAME serves`. */
 const isServing = ({ text }: Answer): boolean => /^ready(,|$)/m.test(text);
 
-/** Tries again, as clients do; a fault where that takes too long. */
+/** Retries as clients do; throws a fault if that takes too long. */
 async function within<T>(what: string, work: () => Promise<T | undefined>): Promise<T> {
   const untilMs = performance.now() + BOUND_MS;
   for (;;) {
-    const found = await work();
-    if (found !== undefined) return found;
+    const result = await work();
+    if (result !== undefined) return result;
     if (performance.now() > untilMs) throw new Fault(`${what}: not within ${BOUND_MS / 1_000} s`);
     await sleep(100);
   }
@@ -277,10 +279,10 @@ async function pushing(
     const body = JSON.stringify([{ symbol: own.symbol, day: '2024-01-01', v: own.sent }]);
     const path = '/v1/record/WS/K?duplicateKeyHandling=replace';
     const { status, text } = await ask(anyOf(scene.places, random), path, body);
-    const told = status === 500 ? `500 ${text}` : String(status);
-    scene.told[told] = (scene.told[told] ?? 0) + 1;
+    const outcome = status === 500 ? `500 ${text}` : String(status);
+    scene.statusCounts[outcome] = (scene.statusCounts[outcome] ?? 0) + 1;
     if (status === 200) own.acknowledged = own.sent;
-    // It may come yet, after whatever is sent now.
+    // The write may still arrive, after the one that is sent now.
     if (status === 'none') own = fresh();
     await sleep(status === 200 ? scene.pauseMs : 50);
   }
@@ -292,11 +294,11 @@ interface Load {
   readonly jobId: string | undefined;
 }
 
-async function handedIn(symbol: string, { places, random, told }: Scene): Promise<Load> {
+async function handedIn(symbol: string, { places, random, statusCounts }: Scene): Promise<Load> {
   const body = `symbol,day,v\n${symbol},2024-02-02,1\n`;
   const { status, text } = await ask(anyOf(places, random), '/v1/data/WS/K', body);
   const line = status === 500 ? `load 500 ${text}` : `load ${status}`;
-  told[line] = (told[line] ?? 0) + 1;
+  statusCounts[line] = (statusCounts[line] ?? 0) + 1;
   if (status !== 200) return { symbol, jobId: undefined };
   return { symbol, jobId: (JSON.parse(text) as { readonly jobId: string }).jobId };
 }
@@ -325,15 +327,15 @@ async function oneRound(
     isOver = true;
     await Promise.all(running);
   }
-  faults.push(...(await faultsOf(scene, pushed, loads).catch(toldFault)));
-  for (const told of Object.keys(scene.told).filter((line) => line.includes('500 '))) {
-    faults.push(`${scene.told[told]} answers were ${told}`);
-    delete scene.told[told];
+  faults.push(...(await faultsOf(scene, pushed, loads).catch(toFaults)));
+  for (const outcome of Object.keys(scene.statusCounts).filter((line) => line.includes('500 '))) {
+    faults.push(`${scene.statusCounts[outcome]} answers were ${outcome}`);
+    delete scene.statusCounts[outcome];
   }
   return faults;
 }
 
-function toldFault(error: unknown): readonly string[] {
+function toFaults(error: unknown): readonly string[] {
   if (error instanceof Fault) return [error.message];
   throw error;
 }
@@ -376,23 +378,23 @@ async function troubled(
   await within('after: all are ready', () => allReady(places));
 }
 
-/** The first answer to a write, by whichever node. */
+/** Waits until any node accepts a write; returns the time since `beganMs`. */
 async function answering(places: readonly Place[], beganMs: number): Promise<number> {
   const body = '[{"symbol":"ANY","day":"2024-01-01","v":1}]';
   const path = '/v1/record/WS/K?duplicateKeyHandling=replace';
-  await within('some node takes writes', async () => {
-    const taken = places.map(async (place) => {
+  await within('some node accepts writes', async () => {
+    const attempts = places.map(async (place) => {
       const { status } = await ask(place, path, body);
       return status === 200 ? true : Promise.reject(new Fault(String(status)));
     });
-    return Promise.any(taken).catch(() => undefined);
+    return Promise.any(attempts).catch(() => undefined);
   });
   return performance.now() - beganMs;
 }
 
-/** Who says that it is ready is sent requests by a balancer. */
+/** A load balancer sends requests to every node that reports ready. */
 async function keepsItsWord(place: Place): Promise<void> {
-  await within(`${place.node.base} says that it is ready, and answers`, async () => {
+  await within(`${place.node.base} reports ready, and answers`, async () => {
     const { status } = await ask(place, '/readyz');
     if (status !== 200) return true;
     return (await ask(place, '/v1/datasets/WS')).status === 200 || undefined;
@@ -420,16 +422,16 @@ async function faultsOf(
   const faults: string[] = [];
   const place = anyOf(places, random);
   for (const { acknowledged, sent, symbol } of pushed) {
-    const found = await versionsOf(place, symbol);
-    const [version = 0] = found;
-    if (found.length > 1 || version < acknowledged || version > sent)
-      faults.push(`${symbol}: [${found.join(', ')}], acknowledged ${acknowledged} of ${sent}`);
+    const versions = await versionsOf(place, symbol);
+    const [version = 0] = versions;
+    if (versions.length > 1 || version < acknowledged || version > sent)
+      faults.push(`${symbol}: [${versions.join(', ')}], acknowledged ${acknowledged} of ${sent}`);
   }
   for (const { jobId, symbol } of loads) {
     if (jobId === undefined) continue;
     const status = await within(`the end of load ${symbol}`, () => endOf(place, jobId));
-    const found = await versionsOf(place, symbol);
-    if (found.length !== 1) faults.push(`load ${symbol}: ${status}, ${found.length} records`);
+    const versions = await versionsOf(place, symbol);
+    if (versions.length !== 1) faults.push(`load ${symbol}: ${status}, ${versions.length} records`);
   }
   return faults;
 }

@@ -1,7 +1,7 @@
-// Writes with an Idempotency-Key beside the ends of nodes, into a dataset without unique index: each is sent
-// through any node until it is answered, and is stored once.
+// Writes with an Idempotency-Key while nodes end, into a dataset without unique index: each is sent through
+// any node until it is acknowledged, and is stored once.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { asked, headers } from '../rounds/killable.ts';
+import { fetchText, headers } from '../rounds/killable.ts';
 import type { Seeded } from '../rounds/seeded.ts';
 import type { Node } from './nodes.ts';
 
@@ -9,13 +9,13 @@ const CLIENTS = 2;
 const DATASET = 'ONCE';
 
 export interface NodeOnce {
-  /** Writes until it is over, and then until all that was begun is answered. */
+  /** Writes until it is over, and then until every write is acknowledged. */
   run(isOver: () => boolean, random: Seeded): Promise<void>;
   faults(base: string): Promise<readonly string[]>;
-  told(): string;
+  summary(): string;
 }
 
-/** @param anyNode of those that live now */
+/** @param anyNode returns one of the running nodes */
 export function nodeOnce(anyNode: () => Node): NodeOnce {
   let [begun, again] = [0, 0];
   const write = async (n: number, random: Seeded): Promise<void> => {
@@ -45,19 +45,19 @@ export function nodeOnce(anyNode: () => Node): NodeOnce {
     },
     faults: async (base) => {
       const wrong = await timesOf(base, begun);
-      // Loads that were acknowledged may wait for their turn.
+      // Acknowledged loads may still be queued.
       for (let tries = 0; wrong.length > 0 && tries < 20; tries += 1) {
         await sleep(250);
         wrong.splice(0, wrong.length, ...(await timesOf(base, begun)));
       }
       return wrong;
     },
-    told: () => `${begun} writes with keys, ${again} sent again`,
+    summary: () => `${begun} writes with keys, ${again} sent again`,
   };
 }
 
 async function timesOf(base: string, begun: number): Promise<string[]> {
-  const text = await asked(base, 'GET', `/data/WS/${DATASET}?limit=100000`);
+  const text = await fetchText(base, 'GET', `/data/WS/${DATASET}?limit=100000`);
   const times = new Map<number, number>();
   for (const { n } of JSON.parse(text) as readonly { readonly n: number }[]) {
     times.set(n, (times.get(n) ?? 0) + 1);

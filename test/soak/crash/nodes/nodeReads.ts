@@ -1,15 +1,15 @@
-// Readers beside the writers of nodes: each asks any node, by a series or by SQL, and never finds less than
-// was acknowledged, or read by anybody, before it asked.
+// Readers concurrent with the writers of nodes: each reads from any node, by a series or by SQL, and never
+// gets an older version than any that was acknowledged, or read by anybody, before its request.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { headers } from '../rounds/killable.ts';
 import type { Node } from './nodes.ts';
 import type { Seeded } from '../rounds/seeded.ts';
 
 const READERS = 2;
-/** Between two reads of one: others want the processors too. */
+/** Between two reads of one reader, to leave processor time to the others. */
 const PAUSE_MS = 10;
 
-/** What is known of one writer's record. */
+/** One writer's record, with its acknowledged and sent versions. */
 interface Written {
   readonly symbol: string;
   readonly acknowledged: number;
@@ -17,9 +17,9 @@ interface Written {
 }
 
 export interface NodeReads extends AsyncDisposable {
-  /** What was wrong since it was asked last. */
+  /** Faults since the last call. */
   faults(): readonly string[];
-  /** How many reads were answered. */
+  /** Number of reads that were answered. */
   answered(): number;
 }
 
@@ -40,12 +40,12 @@ export function nodeReads(
       const least = Math.max(writer.acknowledged, read.get(symbol) ?? 0);
       const { base } = anyNode();
       const path = own.pick([seriesOf, queryOf] as const)(symbol);
-      const found = await valueOf(`${base}/v1${path}`);
-      if (found === undefined) continue;
+      const version = await valueOf(`${base}/v1${path}`);
+      if (version === undefined) continue;
       answered += 1;
-      read.set(symbol, Math.max(found, read.get(symbol) ?? 0));
-      if (found < least || found > writer.sent) {
-        wrong.push(`${path} at ${base}: ${found}, after ${least} of ${writer.sent}`);
+      read.set(symbol, Math.max(version, read.get(symbol) ?? 0));
+      if (version < least || version > writer.sent) {
+        wrong.push(`${path} at ${base}: ${version}, after ${least} of ${writer.sent}`);
       }
     }
   };
@@ -64,7 +64,7 @@ const seriesOf = (symbol: string): string => `/data/WS/K/${symbol}?last=1`;
 const queryOf = (symbol: string): string =>
   `/sql-query/WS?sqlQuery=${encodeURIComponent(`SELECT max(v) AS v FROM K WHERE symbol = '${symbol}'`)}`;
 
-/** 0 where there is no record; undefined where nobody answered. */
+/** 0 if there is no record; undefined if no node answered. */
 async function valueOf(url: string): Promise<number | undefined> {
   try {
     const answer = await fetch(url, { headers, signal: AbortSignal.timeout(60_000) });

@@ -1,12 +1,12 @@
-// Nodes over one catalog: writers push rising versions of their own record through any of them, loads are
-// handed in, records purged, and in each round a node ends, is stopped or sleeps, or all lose PostgreSQL or
-// the bucket. What was acknowledged, by whichever node, is there afterwards, once; and no node answers what
-// is older.
+// Nodes over one catalog: writers push rising versions of their own record through any node, loads are
+// submitted, records purged, and in each round a node is killed, stopped or suspended, or all nodes lose
+// PostgreSQL or the bucket. Data acknowledged by any node is stored afterwards, once; no node returns older
+// data.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Postgres } from '../../../base/servers/postgres.ts';
-import { asked, headers } from '../rounds/killable.ts';
+import { fetchText, headers } from '../rounds/killable.ts';
 import { type Node, type Nodes, ready, startNodes } from './nodes.ts';
 import { nodeRules, type NodeRules } from './nodeRules.ts';
 import { LOOPBACK } from '../rounds/ruleRounds.ts';
@@ -19,10 +19,10 @@ import type { Wire } from '../../../base/servers/wire.ts';
 import { type Order, type Orders, type Report, type Seeded, seeded } from '../rounds/seeded.ts';
 
 const WRITERS = 4;
-/** Three for few ends. */
+/** Three nodes are enough for few rounds. */
 const nodesFor = (count: number): number => (count > 10 ? 4 : 3);
 
-/** Of one writer's record; what was sent last may be there or not. */
+/** One writer's record; the last version sent may be stored or not. */
 interface Writer {
   readonly symbol: string;
   acknowledged: number;
@@ -41,7 +41,7 @@ interface Scene {
   readonly loads: NodeLoads;
   readonly once: NodeOnce;
   readonly wire: Wire;
-  told: Record<string, number>;
+  statusCounts: Record<string, number>;
 }
 
 type End = (serving: Node, scene: Scene) => Promise<void>;
@@ -89,26 +89,26 @@ const ENDS: Readonly<Record<string, End>> = {
   },
 };
 
-/** A sleeper is waited for for ten seconds: one of the ends in so many. */
+/** Share of rounds in which the serving node is suspended: each of them takes ten seconds. */
 const SLEEPS = 0.1;
 const FAST = [
   ...(['it is killed', 'it is stopped', 'PostgreSQL loses its power'] as const),
   ...(['it is killed', 'another one is killed', 'the bucket breaks off'] as const),
 ] as const;
-/** What its node may be busy with for seconds. */
+/** Share of rounds in which another node is suspended for some seconds. */
 const NAPS = 0.1;
 const PURGES = 0.4;
 
 const anotherThan = (serving: Node, { living, random }: Scene): Node =>
   random.pick(living.filter((node) => node !== serving) as [Node, ...Node[]]);
 
-/** In its place another one stands by. */
+/** Starts another standby node instead of the ended one. */
 async function replace(ended: Node, { living, nodes }: Scene): Promise<void> {
   living.splice(living.indexOf(ended), 1);
   living.push(await nodes.start());
 }
 
-/** Of one that hands on, `ready: NAME serves`. */
+/** A node that forwards requests answers `ready: NAME serves`. */
 const isServing = (text: string): boolean => /^ready(,|$)/m.test(text);
 
 async function servesItself(node: Node): Promise<void> {
@@ -128,7 +128,7 @@ async function servingOf({ living }: Scene): Promise<Node> {
   }
 }
 
-/** Through any node, also one that ends meanwhile: whatever is no 200 acknowledges nothing. */
+/** Pushes through any node, also one that ends meanwhile: only a 200 is an acknowledgement. */
 async function pushing(writer: Writer, scene: Scene, isOver: () => boolean): Promise<void> {
   const random = scene.random.fork();
   while (!isOver()) {
@@ -143,15 +143,15 @@ async function pushing(writer: Writer, scene: Scene, isOver: () => boolean): Pro
         const text = await answer.text();
         return answer.status === 500 ? `500 ${text}` : String(answer.status);
       })
-      // Also in the middle of its answer.
+      // The node may also end in the middle of its answer.
       .catch(() => 'cut');
-    scene.told[status] = (scene.told[status] ?? 0) + 1;
+    scene.statusCounts[status] = (scene.statusCounts[status] ?? 0) + 1;
     if (status === '200') writer.acknowledged = writer.sent;
     else await sleep(20);
   }
 }
 
-/** For each seed `count` ends of the node that serves. */
+/** Runs `count` rounds for each seed. */
 export async function nodeRounds({ count, seeds, log }: Orders): Promise<readonly Report[]> {
   await using nats = await startNats();
   assert.ok(nats, 'NATS is not here');
@@ -170,19 +170,19 @@ export async function nodeRounds({ count, seeds, log }: Orders): Promise<readonl
   const loads = nodeLoads(living);
   const once = nodeOnce(anyNode);
   const parts = { nodes, postgres, wire, living, writers, streams, reads, rules, loads, once };
-  const scene: Scene = { ...parts, random, told: {} };
+  const scene: Scene = { ...parts, random, statusCounts: {} };
   await heardOnce(scene);
   const reports: Report[] = [];
   for (const seed of seeds) reports.push(await roundsOf(scene, { count, seed, log }));
   return reports;
 }
 
-/** Readers go on behind what they heard: before the first end each has to have heard something. */
+/** Readers resume after their last message: each must have received one before the first round. */
 async function heardOnce({ living, streams, writers: [writer] }: Scene): Promise<void> {
   assert.ok(living[0] && writer);
   writer.sent += 1;
   const body = JSON.stringify([{ symbol: writer.symbol, day: '2024-01-01', v: writer.sent }]);
-  await asked(living[0].base, 'POST', '/record/WS/K?duplicateKeyHandling=replace', body);
+  await fetchText(living[0].base, 'POST', '/record/WS/K?duplicateKeyHandling=replace', body);
   writer.acknowledged = writer.sent;
   while (streams.leastHeard() === 0) await sleep(20);
 }
@@ -191,7 +191,7 @@ async function roundsOf(scene: Scene, { count, seed, log }: Order): Promise<Repo
   const { loads, reads, rules, streams } = scene;
   const random = seeded(seed);
   scene.random = random;
-  scene.told = {};
+  scene.statusCounts = {};
   const failures: string[] = [];
   for (let round = 0; round < count; round += 1) {
     const isShort = !random.chance(SLEEPS);
@@ -202,15 +202,17 @@ async function roundsOf(scene: Scene, { count, seed, log }: Order): Promise<Repo
     failures.push(...faults.map((fault) => `seed ${seed}, round ${round}, ${name}: ${fault}`));
     log(`${round}: ${name}`);
   }
-  const told = Object.entries(scene.told).map(([status, times]) => `${status}: ${times}`);
+  const statuses = Object.entries(scene.statusCounts).map(
+    ([status, times]) => `${status}: ${times}`,
+  );
   const { base } = await servingOf(scene);
   for (const fault of await rules.faults(base)) failures.push(`seed ${seed}: ${fault}`);
   failures.push(
-    ...told.filter((line) => line.startsWith('500')).map((line) => `seed ${seed}: ${line}`),
+    ...statuses.filter((line) => line.startsWith('500')).map((line) => `seed ${seed}: ${line}`),
   );
   const heard = `${streams.heard()} heard, ${rules.heard()} alerts`;
-  const written = `pushes ${told.join(', ')}; ${scene.once.told()}`;
-  const note = `${written}; ${reads.answered()} reads, ${loads.told()}, ${heard} so far`;
+  const written = `pushes ${statuses.join(', ')}; ${scene.once.summary()}`;
+  const note = `${written}; ${reads.answered()} reads, ${loads.summary()}, ${heard} so far`;
   return { seed, count, failures, notes: [note] };
 }
 
@@ -238,18 +240,18 @@ async function faultsOf(
   const faults: string[] = [];
   const stored = new Map<string, number>();
   for (const { acknowledged, sent, symbol: own } of writers) {
-    const found = await versionsOf(base, own);
-    const [version = 0] = found;
-    if (found.length > 0) stored.set(own, version);
-    const isRight = found.length <= 1 && version >= acknowledged && version <= sent;
+    const versions = await versionsOf(base, own);
+    const [version = 0] = versions;
+    if (versions.length > 0) stored.set(own, version);
+    const isRight = versions.length <= 1 && version >= acknowledged && version <= sent;
     if (!isRight)
-      faults.push(`${own}: [${found.join(', ')}], acknowledged ${acknowledged} of ${sent}`);
+      faults.push(`${own}: [${versions.join(', ')}], acknowledged ${acknowledged} of ${sent}`);
   }
   faults.push(...(await loads.faults(base, stored)), ...(await onceFaults(base)));
   return [...faults, ...reads.faults(), ...(await streams.faults(stored))];
 }
 
 async function versionsOf(base: string, symbol: string): Promise<readonly number[]> {
-  const text = await asked(base, 'GET', `/data/WS/K/${symbol}?range=max`);
+  const text = await fetchText(base, 'GET', `/data/WS/K/${symbol}?range=max`);
   return (JSON.parse(text) as readonly { readonly v: number }[]).map(({ v }) => v);
 }

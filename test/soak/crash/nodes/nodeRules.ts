@@ -1,18 +1,18 @@
-// What rules told while nodes ended: each alert that is recorded was charged once and delivered, and none was
-// delivered that is not recorded.
+// Alerts of rules while nodes end: each recorded alert was charged once and delivered, and no unrecorded
+// alert was delivered.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openReceiver } from '../../../api/rules/ruleServer.ts';
-import { asked } from '../rounds/killable.ts';
+import { fetchText } from '../rounds/killable.ts';
 import { alertsOf, idOf, ruleOn, WEIGHT } from '../rounds/ruleRounds.ts';
 
 export interface NodeRules extends AsyncDisposable {
-  /** At the end, when nothing is pushed any more. */
+  /** Called at the end, when no more records are pushed. */
   faults(base: string): Promise<readonly string[]>;
   /** Alerts that were delivered. */
   heard(): number;
 }
 
-/** Deliveries that met the end of a node are tried again after a second or more. */
+/** Deliveries interrupted by the end of a node are retried after a second or more. */
 const SOON_MS = 30_000;
 
 /** @param symbols each has a rule that fires with its records, once a second at most */
@@ -27,13 +27,13 @@ export async function nodeRules(base: string, symbols: readonly string[]): Promi
     heard: () => heard().size,
     faults: async (at) => {
       const sent = await alertsOf(at, ids, WEIGHT);
-      const known = new Set(sent.map(({ alertId }) => alertId));
-      for (let waited = 0; heard().size < known.size && waited < SOON_MS; waited += 50) {
+      const alertIds = new Set(sent.map(({ alertId }) => alertId));
+      for (let waited = 0; heard().size < alertIds.size && waited < SOON_MS; waited += 50) {
         await sleep(50);
       }
-      const missing = [...known].filter((id) => !heard().has(id));
-      const strange = [...heard()].filter((id) => !known.has(id));
-      const text = await asked(at, 'GET', '/account/usage/messages');
+      const missing = [...alertIds].filter((id) => !heard().has(id));
+      const strange = [...heard()].filter((id) => !alertIds.has(id));
+      const text = await fetchText(at, 'GET', '/account/usage/messages');
       const { keyUsage } = JSON.parse(text) as { keyUsage: Readonly<Record<string, number>> };
       const charged = keyUsage['ALERT_WEBHOOK'] ?? 0;
       return [

@@ -1,24 +1,24 @@
-// What readers hear who go from node to node while the one that serves ends: of each record rising versions,
-// none of them twice, at last the one that is stored, and of each load its record once.
+// Readers that reconnect to other nodes while the serving node ends: they receive rising versions of each
+// record, no version twice, the stored version last, and the record of each load once.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TOKENS } from '../rounds/killable.ts';
 import type { Node } from './nodes.ts';
 import { type GoingReader, goingReader } from '../rounds/streamReader.ts';
 
 export interface NodeStreams extends AsyncDisposable {
-  /** What is wrong with what was heard so far. @param stored versions by symbol: all are told soon */
+  /** Faults of the messages received so far. @param stored versions by symbol: all are published soon */
   faults(stored: ReadonlyMap<string, number>): Promise<readonly string[]>;
-  /** Messages that were heard. */
+  /** Number of received messages. */
   heard(): number;
-  /** By the reader that heard fewest. */
+  /** Messages of the reader that received fewest. */
   leastHeard(): number;
 }
 
 const PATH = '/stream/WS/K?nosnapshot=true';
-/** A server that begins takes seconds where much else runs. */
+/** A server start takes seconds on a busy machine. */
 const SOON_MS = 30_000;
 
-/** @param next a node that takes requests, another one each time */
+/** @param next returns a node that accepts requests, a different one each time */
 export async function nodeStreams(next: () => Node): Promise<NodeStreams> {
   const readers = ['', '&keys=W0,W1'].map((keys) =>
     goingReader({ path: `${PATH}${keys}`, token: TOKENS.publishable, base: () => next().base }),

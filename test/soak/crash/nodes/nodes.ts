@@ -1,4 +1,4 @@
-// Nodes of one catalog in PostgreSQL and one bucket, each a process of its own.
+// Nodes of one catalog in PostgreSQL and one bucket, each in its own process.
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -11,33 +11,33 @@ import { type Postgres, startPostgres } from '../../../base/servers/postgres.ts'
 import { startSwift } from '../../../base/servers/swift.ts';
 import type { Wire } from '../../../base/servers/wire.ts';
 import { lakeInBucket } from '../../../store/bucket/lakeInBucket.ts';
-import { asked, DATED, served, startServing } from '../rounds/killable.ts';
+import { fetchText, DATED, served, startServing } from '../rounds/killable.ts';
 
 export const ADMIN_TOKEN = 'ak_theSameOnAllNodes0123456789';
-/** Settings of all. */
+/** Settings of all nodes. */
 export const NODE_KEYS = {
   TAPEDECK_ENCRYPTION_KEY: '00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff',
   TAPEDECK_ADMIN_TOKEN: ADMIN_TOKEN,
   TAPEDECK_STANDBY: 'on',
 } as const;
 
-/** On a machine of its own. */
+/** Port of a node on its own host. */
 const HOST_PORT = 8080;
 
 export interface Node {
   readonly base: string;
-  /** Of its data. */
+  /** Its data folder. */
   readonly folder: string;
   readonly serving: ReturnType<typeof startServing>;
 }
 
 export interface Nodes extends AsyncDisposable {
   readonly children: ChildProcess[];
-  /** Starts, and does not wait until it serves. @param env beside all settings, of this one */
+  /** Starts a node without waiting until it serves. @param env additional settings of this node */
   start(host?: Host, env?: Readonly<Record<string, string>>): Promise<Node>;
 }
 
-/** @param settings of the bucket, of the catalog, and of whatever else all have */
+/** @param settings of the bucket, of the catalog, and any others of all nodes */
 export function nodesOver(settings: Readonly<Record<string, string>>): Nodes {
   const children: ChildProcess[] = [];
   const folders: string[] = [];
@@ -67,15 +67,14 @@ export function nodesOver(settings: Readonly<Record<string, string>>): Nodes {
 
 interface NodesHere extends AsyncDisposable {
   readonly postgres: Postgres;
-  /** To the bucket. */
+  /** Connection to the bucket. */
   readonly wire: Wire;
   readonly nodes: Nodes;
   /** The first one serves. */
   readonly living: Node[];
 }
 
-/** `count` of them over servers of their own, with dataset `WS.K`. */
-/** @param settings of all, such as a bus */
+/** Starts `count` nodes over their own servers, with dataset `WS.K`. @param settings of all, such as a bus */
 export async function startNodes(
   count: number,
   settings: Readonly<Record<string, string>> = {},
@@ -104,14 +103,15 @@ export async function startNodes(
 }
 
 export async function withDataset(base: string): Promise<void> {
-  await asked(base, 'POST', '/workspaces', '{"name":"WS"}');
-  await asked(base, 'POST', '/datasets/WS', JSON.stringify({ dataset: DATED }));
+  await fetchText(base, 'POST', '/workspaces', '{"name":"WS"}');
+  await fetchText(base, 'POST', '/datasets/WS', JSON.stringify({ dataset: DATED }));
 }
 
-/** What it says of who serves, once it can be asked. @throws Error once it has ended */
-export async function ready({ base, serving: { child, told } }: Node): Promise<string> {
+/** Waits for the node's `/readyz` text, which names the serving node. @throws Error once it has ended */
+export async function ready({ base, serving: { child, output } }: Node): Promise<string> {
   for (;;) {
-    if ((child.exitCode ?? child.signalCode) !== null) throw new Error(`it ended: ${told.stderr}`);
+    if ((child.exitCode ?? child.signalCode) !== null)
+      throw new Error(`it ended: ${output.stderr}`);
     const answer = await fetch(`${base}/readyz`).catch(() => undefined);
     const text = await answer?.text().catch(() => undefined);
     if (answer?.status === 200 && text !== undefined) return text;

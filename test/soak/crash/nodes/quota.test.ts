@@ -1,10 +1,10 @@
-// Requests that race for what is left of a quota, at the counts of continuous integration; `npm run soak
-// quota-races` runs the full ones.
+// Requests that race for the rest of a quota, at the counts of continuous integration; `npm run soak
+// quota-races` runs the full counts.
 import { hasServers } from '../../../base/servers/hasServers.ts';
 import { quotaRaces } from './quotaRaces.ts';
 import { testRounds } from '../rounds/testRounds.ts';
 
-testRounds('no message is used over a limit, and none is kept from those whose it is', {
+testRounds('no message is used over a limit, and none below it is refused', {
   isHere: await hasServers('postgres', 'swift'),
   count: 8,
   run: quotaRaces,

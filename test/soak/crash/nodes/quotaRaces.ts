@@ -1,23 +1,23 @@
-// Accounts whose messages are nearly used up, at three nodes: 2 to 40 requests at once through all of
-// them, some cut off by their clients, while a token is rotated or the limit changes. Never a message over
-// the limit; what was told is what was charged; nobody is refused what was left; nothing stays held.
+// Accounts whose messages are nearly used up, at three nodes: 2 to 40 concurrent requests through all
+// nodes, some aborted by their clients, while a token is rotated or the limit changes. No message over the
+// limit is used; the headers match the charges; no request within the rest is refused; no hold remains.
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { asked } from '../rounds/killable.ts';
+import { fetchText } from '../rounds/killable.ts';
 import { ADMIN_TOKEN, type Node, startNodes } from './nodes.ts';
 import { type Order, type Report, type Seeded, seeded } from '../rounds/seeded.ts';
 
 const NODES = 3;
 const KEYS = 6;
-/** Of each key. */
+/** Records of each key. */
 const RECORDS = 60;
-/** Datasets by what a record of them costs. */
+/** Datasets by the price of a record. */
 const WEIGHTS = { ONE: 1, SEVEN: 7, FORTY: 40 } as const;
 type Dataset = keyof typeof WEIGHTS;
 const DATASETS = ['ONE', 'ONE', 'SEVEN', 'FORTY'] as const satisfies readonly Dataset[];
-/** Of the free tier, which can buy no more. */
+/** Messages of the free tier, which can buy no more. */
 const FREE_QUOTA = 50_000;
-/** For what a client that is gone had begun. */
+/** Time limit for the queries of clients that have disconnected. */
 const QUIET_MS = 30_000;
 
 const KINDS = ['budget', 'token limit', 'quota'] as const;
@@ -31,18 +31,18 @@ interface Race {
   /** Messages that were used before it began. */
   readonly before: number;
   isRotated: boolean;
-  /** As it is now; an older one is refused. */
+  /** The current token; an older one is refused. */
   token: string;
-  /** Messages that may be used in all: the least and the most that this was. */
+  /** Messages that may be used in total, with the lowest and the highest limit so far. */
   readonly limit: { now: number; least: number; most: number };
 }
 
-interface Asked {
+interface Attempt {
   readonly path: string;
-  /** The most that it may hold meanwhile; whatever there is for SQL. */
+  /** The most that it may hold meanwhile; all messages for SQL. */
   readonly holds: number;
   readonly costs: number;
-  /** Of others' records: what it costs where its account could not pay for it all. */
+  /** For records of other accounts: the price if its account can not pay for the whole answer. */
   readonly least: number;
   readonly beganMs: number;
   readonly endedMs: number;
@@ -55,7 +55,7 @@ interface Scene {
   readonly random: Seeded;
 }
 
-/** `count` races, each of an account of its own. */
+/** Runs `count` races, each with its own account. */
 export async function quotaRaces({ count, seed, log }: Order): Promise<Report> {
   await using here = await startNodes(NODES);
   const scene: Scene = { living: here.living, random: seeded(seed) };
@@ -63,11 +63,11 @@ export async function quotaRaces({ count, seed, log }: Order): Promise<Report> {
   assert.ok(first);
   await load(first.base);
   const failures: string[] = [];
-  const told: Record<string, number> = {};
+  const statusCounts: Record<string, number> = {};
   for (let at = 0; at < count; at += 1) {
     const race = await prepared(scene, at);
     const all = await run(race, scene);
-    for (const { status } of all) told[status] = (told[status] ?? 0) + 1;
+    for (const { status } of all) statusCounts[status] = (statusCounts[status] ?? 0) + 1;
     const faults = await faultsOf(race, all, scene);
     const what = `${race.kind}, ${all.length} requests of ${race.limit.now - race.before}`;
     failures.push(...faults.map((fault) => `seed ${seed}, race ${at}, ${what}: ${fault}`));
@@ -77,11 +77,11 @@ export async function quotaRaces({ count, seed, log }: Order): Promise<Report> {
     ...([scene, 'GET', '/verify-ledger'] as const),
   );
   failures.push(...faults.map((fault) => `seed ${seed}: ${fault}`));
-  const notes = Object.entries(told).map(([status, times]) => `${status}: ${times}`);
+  const notes = Object.entries(statusCounts).map(([status, times]) => `${status}: ${times}`);
   return { seed, count, failures, notes: [`requests ${notes.join(', ')}`] };
 }
 
-/** In `CORE`, which every account reads. */
+/** Loads datasets into `CORE`, which every account reads. */
 async function load(base: string): Promise<void> {
   const lines = Array.from({ length: KEYS * RECORDS }, (_, at) => {
     const day = new Date(Date.UTC(2024, 0, 1 + Math.floor(at / KEYS))).toISOString();
@@ -89,18 +89,18 @@ async function load(base: string): Promise<void> {
   });
   const body = `symbol,date,v\n${lines.join('\n')}\n`;
   for (const [name, weight] of Object.entries({ ...WEIGHTS, SPENT: 1 })) {
-    await asked(base, 'POST', `/data/CORE/${name}?wait=true&key=symbol&date=date`, body);
-    await asked(base, 'PATCH', `/datasets/CORE/${name}`, JSON.stringify({ weight }));
+    await fetchText(base, 'POST', `/data/CORE/${name}?wait=true&key=symbol&date=date`, body);
+    await fetchText(base, 'PATCH', `/datasets/CORE/${name}`, JSON.stringify({ weight }));
   }
 }
 
 const anyOf = ({ living, random }: Scene): Node => random.pick(living as [Node, ...Node[]]);
 
 async function admin<T>(scene: Scene, method: string, path: string, body?: object): Promise<T> {
-  const given = body === undefined ? {} : { body: JSON.stringify(body) };
+  const bodyInit = body === undefined ? {} : { body: JSON.stringify(body) };
   const url = `${anyOf(scene).base}/v1/admin${path}`;
   const authorization = `Bearer ${ADMIN_TOKEN}`;
-  const answer = await fetch(url, { method, headers: { authorization }, ...given });
+  const answer = await fetch(url, { method, headers: { authorization }, ...bodyInit });
   const text = await answer.text();
   assert.equal(answer.status, 200, text);
   return JSON.parse(text) as T;
@@ -144,9 +144,9 @@ async function prepared(scene: Scene, at: number): Promise<Race> {
   return race;
 }
 
-/** By one record that costs as much. */
+/** Spends messages with one record of that price. */
 async function spend(base: string, token: string, messages: number): Promise<void> {
-  await asked(base, 'PATCH', '/datasets/CORE/SPENT', JSON.stringify({ weight: messages }));
+  await fetchText(base, 'PATCH', '/datasets/CORE/SPENT', JSON.stringify({ weight: messages }));
   const answer = await fetch(`${base}/v1/data/CORE/SPENT/K0?last=1&token=${token}`);
   await answer.arrayBuffer();
   assert.equal(answer.headers.get('svccloud-messages-used'), String(messages));
@@ -154,7 +154,7 @@ async function spend(base: string, token: string, messages: number): Promise<voi
 
 async function setLimit(race: Race, limit: number, scene: Scene): Promise<void> {
   const { accountId, kind, tokenId } = race;
-  // While it changes either may count.
+  // Until the change is done, either limit may apply.
   race.limit.least = Math.min(race.limit.least, limit);
   race.limit.most = Math.max(race.limit.most, limit);
   const at = `/accounts/${accountId}`;
@@ -163,7 +163,7 @@ async function setLimit(race: Race, limit: number, scene: Scene): Promise<void> 
   race.limit.now = limit;
 }
 
-async function run(race: Race, scene: Scene): Promise<readonly Asked[]> {
+async function run(race: Race, scene: Scene): Promise<readonly Attempt[]> {
   const random = scene.random.fork();
   const isLate = random.chance(0.3);
   const all = Array.from({ length: random.between(2, 40) }, async () => {
@@ -185,7 +185,7 @@ async function run(race: Race, scene: Scene): Promise<readonly Asked[]> {
   return Promise.all(all);
 }
 
-type Request = Pick<Asked, 'path' | 'holds' | 'costs' | 'least'>;
+type Request = Pick<Attempt, 'path' | 'holds' | 'costs' | 'least'>;
 
 function requestOf(random: Seeded): Request {
   const dataset = random.pick(DATASETS);
@@ -203,13 +203,13 @@ function requestOf(random: Seeded): Request {
     : { path: `/time-series/CORE.${dataset}/${key}?limit=${records}`, ...most };
 }
 
-async function ask(url: string, request: Request, cutMs: number | undefined): Promise<Asked> {
+async function ask(url: string, request: Request, cutMs: number | undefined): Promise<Attempt> {
   const signal = cutMs === undefined ? {} : { signal: AbortSignal.timeout(cutMs) };
   const beganMs = performance.now();
   const [status, messages] = await fetch(url, signal).then(
     async (answer) => {
       const used = Number(answer.headers.get('svccloud-messages-used') ?? 0);
-      // Whatever comes behind its headers, it was told what it costs.
+      // The headers state the price, even if the body is cut off.
       await answer.arrayBuffer().catch(() => undefined);
       return [answer.status, used] as const;
     },
@@ -223,43 +223,45 @@ async function ask(url: string, request: Request, cutMs: number | undefined): Pr
 
 async function faultsOf(
   race: Race,
-  all: readonly Asked[],
+  all: readonly Attempt[],
   scene: Scene,
 ): Promise<readonly string[]> {
   const faults = all.flatMap((one) => faultsOfOne(one, race, all));
-  const told = race.before + all.reduce((sum, { messages }) => sum + messages, 0);
+  const reportedMessages = race.before + all.reduce((sum, { messages }) => sum + messages, 0);
   const cut = all.filter(({ status }) => status === 'cut');
   const ofCut = cut.reduce((sum, { costs }) => sum + costs, 0);
-  const { faults: found, used } = await probed(race, scene, ofCut);
-  const most = told + ofCut;
-  if (used < told || used > most) {
-    faults.push(`${used} messages were used, headers told ${told}, ${cut.length} were cut`);
+  const { faults: probeFaults, used } = await probed(race, scene, ofCut);
+  const most = reportedMessages + ofCut;
+  if (used < reportedMessages || used > most) {
+    faults.push(
+      `${used} messages were used, headers reported ${reportedMessages}, ${cut.length} were cut`,
+    );
   }
   if (used > race.limit.most) faults.push(`${used} messages were used of ${race.limit.most}`);
-  return [...faults, ...found];
+  return [...faults, ...probeFaults];
 }
 
-function faultsOfOne(one: Asked, race: Race, all: readonly Asked[]): readonly string[] {
+function faultsOfOne(one: Attempt, race: Race, all: readonly Attempt[]): readonly string[] {
   const { costs, least, messages, path, status } = one;
-  const told = `${path}: ${status}, ${messages} messages`;
+  const summary = `${path}: ${status}, ${messages} messages`;
   const isPrice = status === 200 ? messages === costs : messages === 0;
-  if (!isPrice && !(status === 402 && messages === least)) return [told];
+  if (!isPrice && !(status === 402 && messages === least)) return [summary];
   if (status === 200 || status === 'cut' || (status === 403 && race.isRotated)) return [];
-  if (status !== 402) return [told];
-  // All that may have been used or held when it was refused.
+  if (status !== 402) return [summary];
+  // All messages that may have been used or held when it was refused.
   const others = all.filter((other) => other !== one && other.beganMs < one.endedMs);
-  const taken = others.map((other) =>
+  const otherMessages = others.map((other) =>
     other.endedMs < one.beganMs && other.status !== 'cut' ? other.messages : other.holds,
   );
-  const needed = race.before + taken.reduce((sum, messages) => sum + messages, costs);
+  const needed = race.before + otherMessages.reduce((sum, messages) => sum + messages, costs);
   return needed <= race.limit.least
-    ? [`${told}, though ${race.limit.least - needed} were left`]
+    ? [`${summary}, though ${race.limit.least - needed} were left`]
     : [];
 }
 
 /**
- * What was used by the race. All that is left can be used, and then nothing.
- * @param late messages that may be charged yet, of clients that are gone
+ * Returns the messages that the race used. Checks that the rest can be used, and nothing more after that.
+ * @param late messages that may still be charged, of clients that have disconnected
  */
 async function probed(
   race: Race,
@@ -280,7 +282,7 @@ async function probed(
     const records = Math.min(RECORDS, left);
     const status = records > 0 ? await read(records) : 200;
     if (status !== 200) {
-      // A client that is gone may have left a query behind.
+      // The query of a client that has disconnected may still run.
       if (performance.now() < untilMs) await sleep(50);
       else return { used, faults: [`${status} for ${records} of ${left} messages that are left`] };
     } else {

@@ -1,5 +1,5 @@
-// Batches of records, and what a dataset must hold after some of them: every record tells the
-// batch that wrote it and its version, so that a lost, doubled, half or misplaced one shows.
+// Batches of records, and the expected state of a dataset after some of them: every record contains its
+// batch and its version, so that a lost, duplicated, incomplete or misplaced one is detected.
 import { gzipSync } from 'node:zlib';
 import type { Seeded } from './seeded.ts';
 
@@ -17,7 +17,7 @@ export interface Batch {
   readonly writes: readonly Write[];
 }
 
-/** What is held of one key. */
+/** Stored state of one key. */
 interface Held {
   readonly rows: number;
   readonly version: number;
@@ -32,7 +32,7 @@ export const DATASETS = {
   A: { key: 'owner', date: 'day' },
   B: { key: 'owner', subkey: 'item', date: 'day' },
   C: { key: 'owner', date: 'day' },
-  // No unique index: what is loaded twice is there twice.
+  // No unique index: a record that is loaded twice is stored twice.
   N: { key: 'owner', date: 'day', uniqueIndex: 'false' },
 } as const;
 
@@ -46,7 +46,7 @@ const itemOf = (at: number): string => `i${String(at).padStart(4, '0')}`;
 const dayOf = (at: number): string =>
   new Date(FIRST_DAY_MS + at * DAY_MS).toISOString().slice(0, 10);
 
-/** A text that must come back as it was: quotes, commas, letters of two bytes. */
+/** A text that must be returned unchanged: quotes, commas, letters of two bytes. */
 const noteOf = (key: string, at: number, version: number): string =>
   at % 5 === 0 ? `"${key}", é ${at}` : `${key}/${at}@${version}`;
 
@@ -57,7 +57,7 @@ export function csvOf(batch: Batch, random: Seeded): Buffer {
       return `${key},${itemOf(at)},${dayOf(at)},${version},${batch.id},"${note}"`;
     }),
   );
-  // Any order: the product sorts.
+  // In random order: the product sorts.
   const shuffled = lines.map((line) => ({ line, at: random.next() }));
   shuffled.sort((one, other) => one.at - other.at);
   const text = Buffer.from(`${[HEADER, ...shuffled.map(({ line }) => line)].join('\n')}\n`);
@@ -65,17 +65,17 @@ export function csvOf(batch: Batch, random: Seeded): Buffer {
 }
 
 export function after(state: State, batch: Batch): State {
-  const held = new Map(state);
+  const nextState = new Map(state);
   for (const { key, rows, version } of batch.writes) {
-    if (batch.mode === 'ignore' && held.has(key)) continue;
-    held.set(key, { rows, version, origin: batch.id });
+    if (batch.mode === 'ignore' && nextState.has(key)) continue;
+    nextState.set(key, { rows, version, origin: batch.id });
   }
-  return held;
+  return nextState;
 }
 
 export interface Seen {
-  readonly held: State;
-  /** What no state explains: a doubled record, mixed versions of one key, a changed value. */
+  readonly state: State;
+  /** Faults that no state explains: a duplicated record, mixed versions of one key, a changed value. */
   readonly faults: readonly string[];
 }
 
@@ -86,7 +86,7 @@ export function seenIn(rows: readonly Readonly<Record<string, unknown>>[]): Seen
     const key = String(row['owner']);
     byKey.set(key, [...(byKey.get(key) ?? []), row]);
   }
-  const held = new Map<string, Held>();
+  const state = new Map<string, Held>();
   const faults: string[] = [];
   for (const [key, mine] of byKey) {
     const kinds = new Set(
@@ -99,9 +99,9 @@ export function seenIn(rows: readonly Readonly<Record<string, unknown>>[]): Seen
     if (damaged.length > 0) faults.push(`${key} was changed: ${JSON.stringify(damaged[0])}`);
     const [first] = mine;
     const version = Number(first?.['version']);
-    held.set(key, { rows: mine.length, version, origin: String(first?.['origin']) });
+    state.set(key, { rows: mine.length, version, origin: String(first?.['origin']) });
   }
-  return { held, faults };
+  return { state, faults };
 }
 
 function isWhole(row: Readonly<Record<string, unknown>>, key: string): boolean {
@@ -110,13 +110,13 @@ function isWhole(row: Readonly<Record<string, unknown>>, key: string): boolean {
   return row['item'] === itemOf(at) && row['day'] === dayOf(at) && row['note'] === note;
 }
 
-/** Keys in which two states differ, with both sides; empty when they are equal. */
+/** Keys in which two states differ, with both sides; empty if they are equal. */
 export function differences(expected: State, seen: State): readonly string[] {
   const keys = new Set([...expected.keys(), ...seen.keys()]);
-  const told = (held: Held | undefined): string =>
-    held === undefined ? 'nothing' : `${held.rows} rows v${held.version} of ${held.origin}`;
+  const describe = (entry: Held | undefined): string =>
+    entry === undefined ? 'nothing' : `${entry.rows} rows v${entry.version} of ${entry.origin}`;
   return [...keys].flatMap((key) => {
-    const [wanted, found] = [told(expected.get(key)), told(seen.get(key))];
-    return wanted === found ? [] : [`${key} should be ${wanted}, is ${found}`];
+    const [expectedText, seenText] = [describe(expected.get(key)), describe(seen.get(key))];
+    return expectedText === seenText ? [] : [`${key} should be ${expectedText}, is ${seenText}`];
   });
 }

@@ -1,5 +1,5 @@
 // kill -9 against the real server: traffic, a kill at a random time or at a named crash point, a
-// restart, and the question whether all that was promised is there, once and whole.
+// restart, and a check that all acknowledged data is stored, once and complete.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,9 +21,9 @@ const POINTS: readonly [CrashPoint, ...CrashPoint[]] = [
 
 const WRITERS = 3;
 const READERS = 3;
-/** Rounds on one folder before a new one: restarts on what crashes left are what matters. */
+/** Rounds on one folder before a new one: the tests are restarts on folders that crashes left. */
 const ROUNDS_OF_A_FOLDER = 8;
-/** An armed point that nothing passed by then: the round is killed all the same. */
+/** If nothing passes the armed point by then, the server is killed anyway. */
 const POINT_MS_MAX = 2_500;
 
 interface Plan {
@@ -56,7 +56,7 @@ function planOf(round: number, random: Seeded): Plan {
 
 export async function crashRounds({ count, seed, log }: Order): Promise<Report> {
   const random = seeded(seed);
-  // The points take turns over many short runs too.
+  // The points alternate over many short runs too.
   const first = random.between(0, 3 * POINTS.length - 1);
   const failures: string[] = [];
   const tally = { kills: 0, batches: 0, reads: 0, lost: 0, reachMs: 0 };
@@ -70,8 +70,8 @@ export async function crashRounds({ count, seed, log }: Order): Promise<Report> 
       }
       folder ??= await KillFolder.open(random.fork());
       const faults: string[] = [];
-      const said = await folder.round(plan, (what) => faults.push(what), tally);
-      const name = `seed ${seed}, round ${round} (${said})`;
+      const summary = await folder.round(plan, (what) => faults.push(what), tally);
+      const name = `seed ${seed}, round ${round} (${summary})`;
       failures.push(...faults.slice(0, 10).map((what) => `${name}: ${what}`));
       log(`${name}: ${faults.length === 0 ? 'ok' : faults.join('\n  ')}`);
       if (faults.length > 0) folder = await dropBroken(folder);
@@ -114,7 +114,7 @@ class KillFolder implements AsyncDisposable {
     return new KillFolder(await mkdtemp(join(tmpdir(), 'tapedeck-kill-')), random);
   }
 
-  /** What was done, in a few words. */
+  /** Runs a round; returns a short description of it. */
   async round(plan: Plan, fault: (what: string) => void, tally: Tally): Promise<string> {
     this.rounds += 1;
     try {
@@ -133,15 +133,15 @@ class KillFolder implements AsyncDisposable {
       for (const what of finding.faults) fault(what);
       tally.lost += finding.lost;
       tally.reachMs = Math.max(tally.reachMs, finding.reachMs);
-      const found = await verify(this.#folder, next.door, tracks, this.#random, fault);
-      for (const writer of this.#writers) writer.settle((track) => found.get(track) ?? 0);
+      const batchCounts = await verify(this.#folder, next.door, tracks, this.#random, fault);
+      for (const writer of this.#writers) writer.settle((track) => batchCounts.get(track) ?? 0);
       const left = victim.leftProcesses();
       if (left.length > 0) fault(`processes of the killed server still run: ${left.join(', ')}`);
       await victim[Symbol.asyncDispose]();
-      return tellOf(plan, victim);
+      return describeRound(plan, victim);
     } catch (error) {
       fault(error instanceof Error ? (error.stack ?? error.message) : String(error));
-      return tellOf(plan, undefined);
+      return describeRound(plan, undefined);
     }
   }
 
@@ -157,7 +157,7 @@ class KillFolder implements AsyncDisposable {
     await rm(this.#folder, { recursive: true, force: true });
   }
 
-  /** A new folder's first start is killed too, until it is let live. */
+  /** Kills some first starts of a new folder, then starts it and lets it live. */
   async #firstStart(tally: Tally): Promise<Victim> {
     while (this.#random.chance(0.5)) {
       await using early = Victim.launch(this.#folder);
@@ -176,7 +176,7 @@ class KillFolder implements AsyncDisposable {
     fault: (what: string) => void,
   ): Promise<void> {
     const tracks = this.#writers.flatMap((writer) => writer.tracks);
-    const stopped = (): boolean => killing || victim.gone;
+    const stopped = (): boolean => killing || victim.isGone;
     let killing = false;
     if (plan.fuse !== undefined) await victim.arm(plan.fuse);
     const clients = [
@@ -194,12 +194,13 @@ class KillFolder implements AsyncDisposable {
     if (plan.group) await victim[Symbol.asyncDispose]();
   }
 
-  /** Restarts, killed once more on the way when the plan says so. */
+  /** Restarts the server; if the plan requires it, kills it once more during the restart. */
   async #recover(plan: Plan, fault: (what: string) => void, tally: Tally): Promise<Victim> {
     if (plan.again !== undefined) {
       await using again = Victim.launch(this.#folder, plan.again.fuse);
       await Promise.race([again.exited(), sleep(plan.again.afterMs, undefined, { ref: false })]);
-      if (again.gone && again.killedAt === undefined) fault(`a restart ended: ${again.told}`);
+      if (again.isGone && again.killedAt === undefined)
+        fault(`a restart ended: ${again.errorOutput}`);
       again.kill(false);
       await again.exited();
       tally.kills += 1;
@@ -210,12 +211,12 @@ class KillFolder implements AsyncDisposable {
 
 async function started(victim: Victim): Promise<Victim> {
   if (victim.started) return victim;
-  const { told } = victim;
+  const { errorOutput } = victim;
   await victim[Symbol.asyncDispose]();
-  throw new Error(`the server did not start again: ${told}`);
+  throw new Error(`the server did not start again: ${errorOutput}`);
 }
 
-function tellOf(plan: Plan, victim: Victim | undefined): string {
+function describeRound(plan: Plan, victim: Victim | undefined): string {
   const where = victim?.killedAt ?? (plan.fuse === undefined ? 'random time' : 'no point reached');
   const passes = plan.fuse === undefined ? plan.afterMs : plan.fuse.passes;
   return `${where} ${passes}${plan.group ? ', with children' : ''}${plan.again ? ', twice' : ''}`;

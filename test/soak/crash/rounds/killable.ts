@@ -1,4 +1,4 @@
-// A server in a process of its own that can be killed at any moment.
+// A server in its own process that can be killed at any moment.
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -27,22 +27,22 @@ export interface Killable {
   readonly base: string;
   readonly publishable: string;
   readonly pid: number;
-  /** Kills it when no signal is named; resolves when it is gone. */
+  /** Sends a signal, SIGKILL by default; resolves when the process has ended. */
   kill(signal?: NodeJS.Signals): Promise<unknown>;
 }
 
 interface Serving {
-  /** What it said so far. */
-  readonly told: { readonly stdout: string; readonly stderr: string };
+  /** Its output so far. */
+  readonly output: { readonly stdout: string; readonly stderr: string };
   readonly child: ChildProcess;
   readonly kill: Killable['kill'];
 }
 
 /**
- * A server that may have to wait before it serves.
- * @param children to be ended after the test, whatever happened
- * @param settings beside those of all such servers
- * @param under words that start it elsewhere
+ * Starts a server that may have to wait before it serves.
+ * @param children processes to be killed after the test, also after a failure
+ * @param settings in addition to those of all such servers
+ * @param under command prefix that starts it on another host
  */
 export function startServing(
   data: string,
@@ -61,15 +61,15 @@ export function startServing(
     TAPEDECK_RATE_LIMIT: 'off',
     ...settings,
   };
-  const { child, ended, told } = startCommand(['serve'], { env, under }, children);
+  const { child, ended, output } = startCommand(['serve'], { env, under }, children);
   const kill = (signal: NodeJS.Signals = 'SIGKILL'): Promise<unknown> => {
     child.kill(signal);
     return ended;
   };
-  return { child, told, kill };
+  return { child, output, kill };
 }
 
-/** As `startServing`, once it serves. */
+/** Like `startServing`, but waits until it serves. */
 export async function killable(
   data: string,
   children: ChildProcess[],
@@ -78,25 +78,25 @@ export async function killable(
   return served(startServing(data, children, settings));
 }
 
-export async function served({ child, kill, told }: Serving): Promise<Killable> {
+export async function served({ child, kill, output }: Serving): Promise<Killable> {
   for (;;) {
-    const base = /listens on (\S+)/.exec(told.stdout)?.[1];
+    const base = /listens on (\S+)/.exec(output.stdout)?.[1];
     const { pid = 0 } = child;
     if (base !== undefined) return { base, publishable: TOKENS.publishable, pid, kill };
-    assert.equal(child.exitCode, null, told.stderr);
+    assert.equal(child.exitCode, null, output.stderr);
     await sleep(20);
   }
 }
 
 /** The text of an answer, which must be 200. */
-export async function asked(
+export async function fetchText(
   base: string,
   method: string,
   path: string,
   body?: string,
 ): Promise<string> {
-  const given = body === undefined ? {} : { body };
-  const answer = await fetch(`${base}/v1${path}`, { method, headers, ...given });
+  const bodyInit = body === undefined ? {} : { body };
+  const answer = await fetch(`${base}/v1${path}`, { method, headers, ...bodyInit });
   const text = await answer.text();
   assert.equal(answer.status, 200, text);
   return text;

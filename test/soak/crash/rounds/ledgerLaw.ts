@@ -1,12 +1,12 @@
-// What the ledger may lack, and what it may not hold, after a kill (DESIGN.md "Rules of price and
-// ledger"): at most the calls in flight and what one settle window gathered.
+// Checks the ledger after a kill (DESIGN.md "Rules of price and ledger"): it may lack at most the charges
+// of one settle window, and may exceed the headers by at most the calls in flight.
 import type { Meter } from '../reader.ts';
 
-/** The promise, from DESIGN.md and not from the code. */
+/** The specified window, from DESIGN.md and not from the code. */
 const SETTLE_WINDOW_MS = 50;
 /**
  * The window begins when a charge is entered and ends when its group is on the disk: a timer that
- * comes late on a busy machine and the commit itself stand between. Reports tell what was needed.
+ * fires late on a busy machine and the commit itself add to it. Reports include the time that was needed.
  */
 const LATENESS_MS = 200;
 
@@ -39,7 +39,7 @@ export function checkLedger(meter: Meter, charged: number, killedMs: number): Le
   return { faults, lost: Math.max(0, lost), reachMs };
 }
 
-/** The newest charges go first: how far back must they reach to make up what is lost? */
+/** Time before the kill that the newest charges must span to add up to the lost messages. */
 function reachOf(whole: Meter, lost: number, killedMs: number): number {
   const newest = whole.toSorted((one, other) => (other.endedMs ?? 0) - (one.endedMs ?? 0));
   let left = lost;

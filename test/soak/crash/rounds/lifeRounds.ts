@@ -1,6 +1,6 @@
 // The whole life of a dataset and kill -9: pushes, loads, purges, compaction, thinning and backups
-// go on at once, and the server dies at a point of any of them. What was acknowledged is there
-// afterwards, once; of what was purged nothing is, in no file; every version is told as it was.
+// run concurrently, and the server dies at a crash point of any of them. Acknowledged data is stored
+// afterwards, once; purged data is in no file; every version is returned unchanged.
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ import type { Door } from '../victim/writer.ts';
 
 const WRITERS = 3;
 const SUBJECTS_AT_ONCE = 2;
-/** A turn of the dataset takes its time beside all that: some points are passed late. */
+/** Under this load a turn of the dataset takes long: some points are passed late. */
 const ROUND_MS_MAX = 10_000;
 /** Versions that are compared after each round. */
 const VERSIONS_LOOKED_AT = 6;
@@ -40,7 +40,7 @@ const POINTS = [
   ...COMMIT_POINTS,
 ] as const;
 
-/** How often a point may be passed before the kill: long enough for purges to be answered before. */
+/** How often a point may be passed before the kill: enough for purges to be answered before it. */
 function passesOf(point: (typeof POINTS)[number]): number {
   if (point.startsWith('pushes')) return 200;
   return (COMMIT_POINTS as readonly string[]).includes(point) ? 12 : 1;
@@ -63,7 +63,7 @@ export async function lifeRounds({ count, seed, log }: Order): Promise<Report> {
   const tracks = newTracks(WRITERS);
   const [folder, backup] = [join(root, 'data'), join(root, 'backup')];
   const life: Life = { folder, backup, tracks, subjects, random };
-  // The points of a purge come first, and in few rounds too.
+  // The points of a purge come first, so that short runs include them.
   const first = random.between(0, count < POINTS.length ? 3 : POINTS.length - 1);
   const failures: string[] = [];
   const killedAt = new Set<string>();
@@ -102,19 +102,19 @@ export async function lifeRounds({ count, seed, log }: Order): Promise<Report> {
 async function traffic(victim: Victim, life: Life): Promise<void> {
   const { door } = victim;
   const subject = async (random: Seeded): Promise<void> => {
-    while (!victim.gone) {
+    while (!victim.isGone) {
       if (!(await liveOne(life.subjects, door, random))) await sleep(5);
     }
   };
   const loader = async (random: Seeded): Promise<void> => {
-    for (let at = 0; !victim.gone; at += 1) {
+    for (let at = 0; !victim.isGone; at += 1) {
       const dataset = random.chance(0.5) ? DATASET : SHORT;
       await loadRow(door, `loaded${at % 7}`, at, dataset).catch(() => undefined);
       await sleep(random.between(50, 400));
     }
   };
   const keeper = async (random: Seeded): Promise<void> => {
-    while (!victim.gone) {
+    while (!victim.isGone) {
       await backUp(door, life).catch(() => undefined);
       await sleep(random.between(100, 1_000));
     }
@@ -168,16 +168,16 @@ async function judgeLife(door: Door, life: Life): Promise<readonly string[]> {
   return faults;
 }
 
-/** Of no history there is one version, and it is the newest. */
+/** A dataset without history has one version, and it is the newest. */
 async function shortFaults(door: Door, folder: string): Promise<readonly string[]> {
   const answer = await fetch(urlOf(door, '', SHORT));
-  const told = await answer.text();
-  if (answer.status !== 200) return [`${SHORT}: ${answer.status} ${told}`];
+  const text = await answer.text();
+  if (answer.status !== 200) return [`${SHORT}: ${answer.status} ${text}`];
   const theirs = await foreignRows(folder, SHORT);
-  return unequal(JSON.parse(told) as never, theirs).map((what) => `${SHORT}: ${what}`);
+  return unequal(JSON.parse(text) as never, theirs).map((what) => `${SHORT}: ${what}`);
 }
 
-/** Every version is whole for another reader too, or has ended for both. */
+/** Every version is complete for another reader too, or has expired for both. */
 async function versionFaults(
   door: Door,
   folder: string,
@@ -189,14 +189,14 @@ async function versionFaults(
     const version = versions[random.between(0, versions.length - 1)];
     if (version === undefined) break;
     const answer = await fetch(urlOf(door, `&asOf=${version.snapshot}`));
-    const told = await answer.text();
+    const text = await answer.text();
     const where = `version ${version.snapshot}`;
     const theirs = await version.rows();
     if (answer.status === 410 || answer.status === 404) {
       if (theirs !== undefined) faults.push(`${where} has ended, and is there for another reader`);
-    } else if (answer.status !== 200) faults.push(`${where}: ${answer.status} ${told}`);
+    } else if (answer.status !== 200) faults.push(`${where}: ${answer.status} ${text}`);
     else if (theirs === undefined) faults.push(`${where} is not there for another reader`);
-    else faults.push(...unequal(JSON.parse(told) as object[] as never, theirs));
+    else faults.push(...unequal(JSON.parse(text) as object[] as never, theirs));
   }
   return faults;
 }

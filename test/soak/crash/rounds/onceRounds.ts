@@ -1,6 +1,6 @@
 // Writes with an Idempotency-Key and kill -9: clients push and load records into a dataset without unique
-// index, the server dies at a named point, and each client sends its request again until it is answered. Each
-// record is stored once, and a request that is sent once more has the answer of the first time.
+// index, the server dies at a named point, and each client retries its request until it is answered. Each
+// record is stored once, and a repeated request gets the answer of the first one.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ const ROUND_MS_MAX = 3_000;
 const POINTS = ['pushes-written', 'pushes-committed', 'job-recorded', ...COMMIT_POINTS] as const;
 const DATASET = 'ONCE';
 
-/** A write of one record: pushed, stored by a load of its own, or handed in as a job. */
+/** A write of one record: pushed, stored by its own load, or submitted as a job. */
 const WAYS = {
   push: '/record/WS/ONCE?',
   exact: '/record/WS/ONCE?duplicates=keep-all&dateOrder=MDY&',
@@ -24,11 +24,11 @@ const WAYS = {
 interface Write {
   readonly n: number;
   readonly way: keyof typeof WAYS;
-  /** Of its first answer. */
+  /** Text of its first answer. */
   text: string | undefined;
 }
 
-/** `count` kills of one folder. */
+/** Kills the server of one folder `count` times. */
 export async function onceRounds({ count, log, seed }: Order): Promise<Report> {
   const random = seeded(seed);
   const folder = await mkdtemp(join(tmpdir(), 'tapedeck-once-'));
@@ -58,7 +58,7 @@ export async function onceRounds({ count, log, seed }: Order): Promise<Report> {
 
 async function traffic(victim: Victim, writes: Write[], random: Seeded): Promise<void> {
   const writer = async (): Promise<void> => {
-    while (!victim.gone) {
+    while (!victim.isGone) {
       const way = random.pick(['push', 'push', 'exact', 'job'] as const);
       const write: Write = { n: writes.length, way, text: undefined };
       writes.push(write);
@@ -72,9 +72,9 @@ async function traffic(victim: Victim, writes: Write[], random: Seeded): Promise
   await victim.exited();
 }
 
-/** The text of its answer; undefined for one that is no 200. */
+/** Sends a write; returns the text of its answer, undefined for any status but 200. */
 async function sent({ base, secret }: Door, { n, way }: Write): Promise<string | undefined> {
-  // A time without seconds is read by a load alone.
+  // Only a load accepts a time without seconds.
   const time = way === 'exact' ? '2024-01-01 10:00' : '2024-01-01T10:00:00Z';
   const answer = await fetch(`${base}/v1${WAYS[way]}token=${secret}`, {
     method: 'POST',
@@ -85,7 +85,7 @@ async function sent({ base, secret }: Door, { n, way }: Write): Promise<string |
   return answer.status === 200 ? text : undefined;
 }
 
-/** All of the round are sent again; then each is stored once. */
+/** Repeats all writes of the round, then checks that each is stored once. */
 async function faultsOf(
   door: Door,
   writes: readonly Write[],
@@ -95,7 +95,7 @@ async function faultsOf(
   for (const write of writes.slice(began)) {
     const text = await sent(door, write);
     const first = write.text ?? text;
-    if (text === undefined) faults.push(`${write.way} ${write.n} is not taken again`);
+    if (text === undefined) faults.push(`${write.way} ${write.n} is not accepted again`);
     else if (text !== first) faults.push(`${write.way} ${write.n}: ${text}, at first ${first}`);
   }
   const rows = await fetch(`${door.base}/v1/data/WS/${DATASET}?limit=100000&token=${door.secret}`);

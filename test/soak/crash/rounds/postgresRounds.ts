@@ -1,6 +1,6 @@
-// The catalog in PostgreSQL, behind a wire: writers push rising versions of their own record while the
-// server is killed at a named point, PostgreSQL ends as by a loss of power, or the wire breaks, also at a
-// commit. What was acknowledged is there afterwards, once.
+// The catalog in PostgreSQL, behind a proxied connection: writers push rising versions of their own record
+// while the server is killed at a named point, PostgreSQL ends as in a power loss, or the connection breaks,
+// also during a commit. Acknowledged data is stored afterwards, once.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -25,7 +25,7 @@ interface Scene {
   victim: Victim;
 }
 
-/** What ends, and whether the server did; it goes on by itself where it did not. */
+/** Faults by name; a server that is not killed recovers automatically. */
 const ENDS = {
   'the server is killed': async ({ random, victim }: Scene) => {
     await victim.arm({ point: random.pick(POINTS), passes: random.between(0, 6) });
@@ -54,7 +54,7 @@ const NAMES = [
   'the wire is cut',
 ] as const satisfies readonly (keyof typeof ENDS)[];
 
-/** `count` ends of one folder and its schema. */
+/** Plays `count` faults on one folder and its schema. */
 export async function postgresRounds({ count, seed, log }: Order): Promise<Report> {
   const random = seeded(seed);
   const failures: string[] = [];
@@ -75,7 +75,7 @@ export async function postgresRounds({ count, seed, log }: Order): Promise<Repor
   for (let round = 0; round < count; round += 1) {
     const name = random.pick(NAMES);
     pushes += await traffic(scene, ENDS[name]);
-    if (scene.victim.gone) {
+    if (scene.victim.isGone) {
       if (name !== 'the server is killed')
         failures.push(`seed ${seed}, round ${round}, ${name}: it ended`);
       await scene.victim[Symbol.asyncDispose]();
@@ -89,12 +89,12 @@ export async function postgresRounds({ count, seed, log }: Order): Promise<Repor
   return { seed, count, failures, notes: [`${pushes} pushes acknowledged`] };
 }
 
-/** Writers write until what ends has ended, and a while longer; how many pushes were acknowledged. */
+/** Runs writers during the fault, and a while longer; returns how many pushes were acknowledged. */
 async function traffic(scene: Scene, end: (scene: Scene) => Promise<void>): Promise<number> {
   const { random, tracks, victim } = scene;
   const over = new AbortController();
   const loader = async (): Promise<number> => {
-    for (let at = 0; !victim.gone && !over.signal.aborted; at += 1) {
+    for (let at = 0; !victim.isGone && !over.signal.aborted; at += 1) {
       await loadRow(victim.door, 'loaded', at).catch(() => undefined);
       await sleep(random.between(5, 60));
     }
@@ -102,12 +102,12 @@ async function traffic(scene: Scene, end: (scene: Scene) => Promise<void>): Prom
   };
   const clients = [...tracks.map((track) => pushing(victim, track, over.signal)), loader()];
   await end(scene);
-  if (!victim.gone) await sleep(random.between(100, 400));
+  if (!victim.isGone) await sleep(random.between(100, 400));
   over.abort();
   return (await Promise.all(clients)).reduce((sum, one) => sum + one, 0);
 }
 
-/** A server that found PostgreSQL away refuses for a moment. */
+/** After an outage of PostgreSQL the server refuses requests for a moment: retries until it answers. */
 async function settledFaults({ tracks, victim }: Scene): Promise<readonly string[]> {
   const untilMs = performance.now() + QUIET_MS;
   for (;;) {

@@ -1,5 +1,5 @@
-// Power loss: random histories on a recorded disk, replayed up to random places with what was not
-// synced lost, and opened again by the real server.
+// Power loss: random histories on a recorded disk, replayed up to random points without the unsynced data,
+// and opened again by the real server.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ import type { Omission } from './tape.ts';
 import { judge } from '../track.ts';
 import { type Core, openCore } from '../../../../app/core.ts';
 
-/** A history costs about as much as this many of its prefixes. */
+/** Recording a history takes about as long as replaying this many of its prefixes. */
 const PREFIXES_OF_A_HISTORY = 25;
 
 const TOKENS = {
@@ -29,7 +29,7 @@ const TOKENS = {
 
 export const powerLossPrefixes = (order: Order): Promise<Report> => replay(order, 'nothing');
 
-/** The same, with a product that leaves something out. */
+/** Replays prefixes for a product that omits some syncs. */
 export async function replay(order: Order, omission: Omission): Promise<Report> {
   const { count, seed, log } = order;
   const random = seeded(seed);
@@ -45,7 +45,7 @@ export async function replay(order: Order, omission: Omission): Promise<Report> 
       for (let prefix = 0; prefix < most; prefix += 1) {
         const cut = history.cuts[random.between(0, history.cuts.length - 1)];
         if (cut === undefined) throw new Error('the history is empty');
-        const name = `seed ${seed}, prefix ${done + prefix} (${tellOf(history, cut)})`;
+        const name = `seed ${seed}, prefix ${done + prefix} (${describeCut(history, cut)})`;
         const faults = await replayOne(history, cut, random.fork());
         failures.push(...faults.slice(0, 10).map((what) => `${name}: ${what}`));
         log(`${name}: ${faults.length === 0 ? 'ok' : faults.join('\n  ')}`);
@@ -57,7 +57,7 @@ export async function replay(order: Order, omission: Omission): Promise<Report> 
   return { seed, count, failures, notes: [`${count} of ${places} places in the histories`] };
 }
 
-/** Every place of a first start, before anything was loaded. */
+/** Replays every cut of a first start, before anything was loaded. */
 export async function firstStartCuts({ seed, log }: Omit<Order, 'count'>): Promise<Report> {
   const random = seeded(seed);
   const failures: string[] = [];
@@ -66,7 +66,7 @@ export async function firstStartCuts({ seed, log }: Omit<Order, 'count'>): Promi
     const history = await recordHistory(folder, random.fork(), { batches: 0 });
     const { cuts } = history;
     for (const cut of cuts) {
-      const name = `seed ${seed}, first start (${tellOf(history, cut)})`;
+      const name = `seed ${seed}, first start (${describeCut(history, cut)})`;
       const faults = await replayOne(history, cut, random.fork());
       failures.push(...faults.map((what) => `${name}: ${what}`));
       log(`${name}: ${faults.length === 0 ? 'ok' : faults.join('\n  ')}`);
@@ -77,12 +77,12 @@ export async function firstStartCuts({ seed, log }: Omit<Order, 'count'>): Promi
   }
 }
 
-function tellOf({ tape }: History, cut: Cut): string {
+function describeCut({ tape }: History, cut: Cut): string {
   const what = tape.moments[cut.moment]?.what ?? 'the start';
   return `moment ${cut.moment} of ${tape.moments.length}, ${what}, log ${cut.walBytes}`;
 }
 
-/** Faults of the folder that a power loss at this place leaves, once it was opened again. */
+/** Faults of the folder that a power loss at this cut leaves, after it was opened again. */
 async function replayOne(history: History, cut: Cut, random: Seeded): Promise<readonly string[]> {
   rebuild(history, cut, random);
   const settings = readSettings({
@@ -97,7 +97,7 @@ async function replayOne(history: History, cut: Cut, random: Seeded): Promise<re
   });
   const faults: string[] = [];
   try {
-    // Behind the doors is enough for most of them; listening starts processes for reads.
+    // Most of them need no HTTP server: listening starts processes for reads.
     const listens = random.chance(0.2);
     const core = await (listens
       ? startTapedeck(settings, { threads: stockedThreads, warm: false })
@@ -120,7 +120,7 @@ async function replayOne(history: History, cut: Cut, random: Seeded): Promise<re
   return faults;
 }
 
-/** What is left of subjects, once what was pushed is a file. */
+/** Faults of the subjects, after pushed records were flushed to a file. */
 async function lifeFaults(
   { folder, subjects }: History,
   { moment }: Cut,

@@ -1,6 +1,6 @@
-// Pushed records and kill -9: writers push rising versions of their own record, now as one that
-// replaces and now beside deletions, loads make the flush run all the time, and the server dies at a
-// named point. What was acknowledged is there afterwards, once, and nothing that was never sent.
+// Pushed records and kill -9: writers push rising versions of their own record, each replacing the one
+// before, loads trigger flushes continuously, and the server dies at a named point. Acknowledged records
+// are stored afterwards, once, and no record that was never sent.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ interface Order {
   readonly log: (line: string) => void;
 }
 
-/** `count` kills of one folder. */
+/** Kills the server of one folder `count` times. */
 export async function pushRounds({ count, seed, log }: Order): Promise<Report> {
   const random = seeded(seed);
   const folder = await mkdtemp(join(tmpdir(), 'tapedeck-pushes-'));
@@ -60,10 +60,10 @@ export async function pushRounds({ count, seed, log }: Order): Promise<Report> {
 export const newTracks = (count: number): readonly Track[] =>
   Array.from({ length: count }, (_, at) => ({ symbol: `W${at}`, sent: 0, acknowledged: 0 }));
 
-/** Pushes rising versions of one record until the server is gone, or it is over; how many it acknowledged. */
+/** Pushes rising versions of a record until the server is gone or `over`; returns the acknowledged count. */
 export async function pushing(victim: Victim, track: Track, over?: AbortSignal): Promise<number> {
   let pushes = 0;
-  while (!victim.gone && over?.aborted !== true) {
+  while (!victim.isGone && over?.aborted !== true) {
     track.sent += 1;
     const version = track.sent;
     if (!(await push(victim.door, track.symbol, version))) continue;
@@ -77,7 +77,7 @@ async function traffic(victim: Victim, tracks: readonly Track[], random: Seeded)
   const { door } = victim;
   // Each load's turn begins with a flush.
   const loader = async (): Promise<number> => {
-    for (let at = 0; !victim.gone; at += 1) {
+    for (let at = 0; !victim.isGone; at += 1) {
       await loadRow(door, 'loaded', at).catch(() => undefined);
       await sleep(random.between(5, 60));
     }
@@ -132,7 +132,7 @@ export async function faultsOf(
     if (mine.length === 0 && acknowledged === 0) return [];
     const version = mine[0]?.version ?? -1;
     const good = mine.length === 1 && version >= acknowledged && version <= sent;
-    const told = `${mine.length} records of ${symbol}, version ${version}`;
-    return good ? [] : [`${told}: ${acknowledged} was acknowledged, ${sent} sent`];
+    const summary = `${mine.length} records of ${symbol}, version ${version}`;
+    return good ? [] : [`${summary}: ${acknowledged} was acknowledged, ${sent} sent`];
   });
 }

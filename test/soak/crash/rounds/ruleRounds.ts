@@ -1,6 +1,6 @@
-// kill -9 while rules fire: each alert that is recorded is charged once, and no other; each that was sent is
-// recorded; none comes sooner after another than its rule allows; what waited is delivered after the restart,
-// and what goes to a dataset is in it once.
+// kill -9 while rules fire: exactly the recorded alerts are charged, each once; each alert that was sent is
+// recorded; the alerts of a rule keep its frequency; pending alerts are delivered after the restart, and
+// alerts for a dataset are stored in it once.
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -9,14 +9,14 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openReceiver } from '../../../api/rules/ruleServer.ts';
 import { until } from '../../../api/streams/listening.ts';
-import { asked, DATED, killable } from './killable.ts';
+import { fetchText, DATED, killable } from './killable.ts';
 import { type Seeded, seeded } from './seeded.ts';
 
 const RULES = 6;
-/** Messages of an alert: the value of a record, and what sends it. */
+/** Messages of an alert: for the value of a record, and for its delivery. */
 const VALUE = 1;
 const WEBHOOK = 100;
-/** Of one that is sent by a webhook. */
+/** Messages of an alert that is sent by a webhook. */
 export const WEIGHT = VALUE + WEBHOOK;
 export const LOOPBACK = { TAPEDECK_ALLOW_PRIVATE_ADDRESSES: 'on' };
 
@@ -28,7 +28,7 @@ interface Alert {
 }
 type Usage = { readonly keyUsage: Readonly<Record<string, number>> };
 
-/** @returns what was seen. @throws AssertionError. */
+/** @returns a summary. @throws AssertionError. */
 export async function ruleRounds(kills: number, seed: number): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'tapedeck-kill-rules-'));
   const children: ChildProcess[] = [];
@@ -49,9 +49,9 @@ async function rounds(
   await using receiver = await openReceiver();
   const random = seeded(seed);
   let server = await killable(folder, children, LOOPBACK);
-  await asked(server.base, 'POST', '/workspaces', '{"name":"WS"}');
-  await asked(server.base, 'POST', '/datasets/WS', JSON.stringify({ dataset: DATED }));
-  const told = await makeRule(server.base, 0, { method: 'dataset', dataset: 'ALERTS' });
+  await fetchText(server.base, 'POST', '/workspaces', '{"name":"WS"}');
+  await fetchText(server.base, 'POST', '/datasets/WS', JSON.stringify({ dataset: DATED }));
+  const datasetRuleId = await makeRule(server.base, 0, { method: 'dataset', dataset: 'ALERTS' });
   const ids: string[] = [];
   for (let at = 1; at < RULES; at += 1) {
     ids.push(await makeRule(server.base, at, { method: 'webhook', url: receiver.url }));
@@ -68,14 +68,15 @@ async function rounds(
   }
   const { base } = server;
   const sent = await alertsOf(base, ids, WEIGHT);
-  const stored = await alertsOf(base, [told], VALUE);
-  const { keyUsage } = JSON.parse(await asked(base, 'GET', '/account/usage/messages')) as Usage;
+  const stored = await alertsOf(base, [datasetRuleId], VALUE);
+  const { keyUsage } = JSON.parse(await fetchText(base, 'GET', '/account/usage/messages')) as Usage;
   const charged = [keyUsage['ALERT_WEBHOOK'] ?? 0, keyUsage['ALERT_DATASET'] ?? 0];
   const due = [sent.length * WEIGHT, stored.length * VALUE];
   assert.deepEqual(charged, due, `seed ${seed}: charged`);
-  const known = new Set(sent.map(({ alertId }) => alertId));
-  await until(() => new Set(receiver.heard.map(idOf)).size >= known.size);
-  for (const one of receiver.heard) assert.ok(known.has(idOf(one)), `seed ${seed}: ${idOf(one)}`);
+  const alertIds = new Set(sent.map(({ alertId }) => alertId));
+  await until(() => new Set(receiver.heard.map(idOf)).size >= alertIds.size);
+  for (const one of receiver.heard)
+    assert.ok(alertIds.has(idOf(one)), `seed ${seed}: ${idOf(one)}`);
   await until(async () => (await recordsOf(base)).length >= stored.length);
   const records = (await recordsOf(base)).toSorted();
   assert.deepEqual(
@@ -91,7 +92,7 @@ async function rounds(
 const makeRule = (base: string, at: number, output: object): Promise<string> =>
   ruleOn(base, `S${at}`, output);
 
-/** With each record of a symbol, once a second at most. */
+/** Creates a rule that fires for each record of a symbol, at most once a second. */
 export async function ruleOn(base: string, symbol: string, output: object): Promise<string> {
   const rule = {
     ruleName: `rule ${symbol}`,
@@ -104,8 +105,8 @@ export async function ruleOn(base: string, symbol: string, output: object): Prom
       },
     ],
   };
-  const made = await asked(base, 'POST', '/rules/create', JSON.stringify(rule));
-  return (JSON.parse(made) as { id: string }).id;
+  const answer = await fetchText(base, 'POST', '/rules/create', JSON.stringify(rule));
+  return (JSON.parse(answer) as { id: string }).id;
 }
 
 function pusher(random: Seeded): (base: string) => Promise<unknown> {
@@ -114,7 +115,7 @@ function pusher(random: Seeded): (base: string) => Promise<unknown> {
     day += 1;
     const date = new Date(Date.UTC(2020, 0, day)).toISOString().slice(0, 10);
     const record = { symbol: `S${random.between(0, RULES - 1)}`, day: date, v: day };
-    return asked(base, 'POST', '/record/WS/K', JSON.stringify(record));
+    return fetchText(base, 'POST', '/record/WS/K', JSON.stringify(record));
   };
 }
 
@@ -124,9 +125,9 @@ export const idOf = ({
   readonly headers: Readonly<Record<string, unknown>>;
 }): string => String(headers['webhook-id']);
 
-/** Ids of the alerts that the dataset has. */
+/** Ids of the alerts in the dataset. */
 async function recordsOf(base: string): Promise<readonly string[]> {
-  const text = await asked(base, 'GET', '/data/WS/ALERTS?last=1000');
+  const text = await fetchText(base, 'GET', '/data/WS/ALERTS?last=1000');
   return (JSON.parse(text) as readonly Alert[]).map(({ alertId }) => alertId);
 }
 
@@ -137,7 +138,7 @@ export async function alertsOf(
 ): Promise<readonly Alert[]> {
   const all: Alert[] = [];
   for (const id of ids) {
-    const text = await asked(base, 'GET', `/rules/alerts/${id}?limit=1000`);
+    const text = await fetchText(base, 'GET', `/rules/alerts/${id}?limit=1000`);
     const alerts = JSON.parse(text) as readonly Alert[];
     for (const [at, { messages, timestamp }] of alerts.entries()) {
       assert.equal(messages, weight);

@@ -1,4 +1,4 @@
-// Choices from a seed, so that what a failing run decided to do can be decided again.
+// Choices from a seed, so that a failing run can be replayed.
 
 export interface Seeded {
   /** At least 0, less than 1. */
@@ -7,7 +7,7 @@ export interface Seeded {
   between(least: number, most: number): number;
   chance(probability: number): boolean;
   pick<Item>(items: readonly [Item, ...(readonly Item[])]): Item;
-  /** Other choices that do not depend on how many were made here since. */
+  /** An independent generator, unaffected by later choices of this one. */
   fork(): Seeded;
 }
 
@@ -31,7 +31,7 @@ export function seeded(seed: number): Seeded {
   };
 }
 
-/** What a suite did and what went wrong; empty failures are a pass. */
+/** Result of a suite; it passed if `failures` is empty. */
 export interface Report {
   readonly seed: number;
   readonly count: number;
@@ -46,7 +46,7 @@ export interface Order {
   readonly log: (line: string) => void;
 }
 
-/** Of several seeds, over the same servers: starting those takes longer than their rounds. */
+/** An order of several seeds over the same servers: starting servers takes longer than the rounds. */
 export interface Orders extends Omit<Order, 'seed'> {
   readonly seeds: readonly number[];
 }

@@ -1,23 +1,23 @@
-// A reader of a stream that is cut off again and again, and each time goes on behind the last message that
-// it read, at whichever server.
+// A stream reader that is disconnected repeatedly, and each time resumes after its last message, at any
+// server.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 interface Going {
-  /** Below the version, with its query; ids and events are asked for. */
+  /** Below the version, with its query; the reader adds ids and events. */
   readonly path: string;
   readonly token: string;
-  /** Where it goes next. */
+  /** Base URL of its next connection. */
   readonly base: () => string;
 }
 
 export interface GoingReader {
-  /** JSON of each message, in the order in which it came. */
+  /** JSON of each message, in the order of arrival. */
   readonly messages: readonly string[];
-  /** What it was told of gaps. */
+  /** Data of the gap events that it received. */
   readonly gaps: readonly string[];
-  /** How often it began. */
+  /** Number of its connections so far. */
   readonly begun: () => number;
-  /** A server told it something since it began last, or has it open. */
+  /** Its current connection was accepted. */
   readonly isOpen: () => boolean;
   readonly end: () => Promise<void>;
 }

@@ -1,5 +1,5 @@
-// kill -9 while streams are open: what ended before was charged, to the message; of what was open at the
-// end no more than was sent. Nothing is charged that nobody got, over all rounds of one folder.
+// kill -9 while streams are open: streams that ended before are charged exactly; streams that were open are
+// charged at most what was sent. No undelivered message is charged, over all rounds of one folder.
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -7,25 +7,25 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openStream, until } from '../../../api/streams/listening.ts';
-import { asked, DATED, type Killable, killable } from './killable.ts';
+import { fetchText, DATED, type Killable, killable } from './killable.ts';
 import { type Seeded, seeded } from './seeded.ts';
 
 interface StreamKills {
   readonly kills: number;
   readonly readers: number;
-  /** Of one round, before the kill; each is a message to each reader. */
+  /** Records of one round before the kill; each is a message to each reader. */
   readonly records: number;
   readonly seed: number;
 }
 
-/** Longer than the ledger gathers charges. */
+/** Longer than the settle window of the ledger. */
 const GATHERED_MS = 300;
 const BATCH_RECORDS = 20;
 
 type Reader = Awaited<ReturnType<typeof openStream>>;
 interface Follower {
   readonly reader: Reader;
-  /** Records that were pushed before it came. */
+  /** Records that were pushed before it connected. */
   readonly from: number;
 }
 type Usage = { readonly messages: { readonly keyUsage: Readonly<Record<string, number>> } };
@@ -35,13 +35,13 @@ const sumOf = (readers: readonly Reader[]): number =>
   readers.reduce((sum, reader) => sum + got(reader), 0);
 
 interface Bounds {
-  /** Of streams that had ended, so far. */
+  /** Messages of streams that had ended, so far. */
   readonly least: number;
-  /** Messages that anybody got, so far. */
+  /** Messages that all readers received, so far. */
   readonly most: number;
 }
 
-/** @returns what was seen. @throws AssertionError. */
+/** @returns a summary. @throws AssertionError. */
 export async function streamRounds(order: StreamKills): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'tapedeck-kill-streams-'));
   const children: ChildProcess[] = [];
@@ -52,11 +52,11 @@ export async function streamRounds(order: StreamKills): Promise<string> {
     for (let round = 0; round < order.kills; round += 1) {
       const server = await killable(join(folder, 'data'), children);
       if (round === 0) {
-        await asked(server.base, 'POST', '/workspaces', '{"name":"WS"}');
-        await asked(server.base, 'POST', '/datasets/WS', JSON.stringify({ dataset: DATED }));
+        await fetchText(server.base, 'POST', '/workspaces', '{"name":"WS"}');
+        await fetchText(server.base, 'POST', '/datasets/WS', JSON.stringify({ dataset: DATED }));
       } else charged = await judged(server, bounds, order.seed, round);
       const { least, most } = await killed(server, order, round, random);
-      // What was charged of earlier rounds stays so: only those of this one are not known yet.
+      // The charges of earlier rounds are final: only those of this round are still open.
       bounds = { least: Math.max(bounds.least, charged) + least, most: bounds.most + most };
     }
     const last = await killable(join(folder, 'data'), children);
@@ -69,22 +69,22 @@ export async function streamRounds(order: StreamKills): Promise<string> {
   }
 }
 
-/** What is charged after a restart. */
+/** Checks the charges after a restart against their bounds; returns them. */
 async function judged(
   { base }: Killable,
   { least, most }: Bounds,
   seed: number,
   round: number,
 ): Promise<number> {
-  const usage = JSON.parse(await asked(base, 'GET', '/account/usage')) as Usage;
+  const usage = JSON.parse(await fetchText(base, 'GET', '/account/usage')) as Usage;
   const charged = usage.messages.keyUsage['WS.K'] ?? 0;
-  const told = `seed ${seed}, after kill ${round}: ${charged} charged`;
-  assert.ok(charged >= least, `${told}, ${least} were of ended streams`);
-  assert.ok(charged <= most, `${told}, ${most} were got`);
+  const summary = `seed ${seed}, after kill ${round}: ${charged} charged`;
+  assert.ok(charged >= least, `${summary}, ${least} of ended streams`);
+  assert.ok(charged <= most, `${summary}, ${most} received`);
   return charged;
 }
 
-/** Readers come and go while records are pushed; then the server is killed in the middle. */
+/** Readers connect and disconnect while records are pushed; then the server is killed. */
 async function killed(
   server: Killable,
   { readers, records }: StreamKills,
@@ -98,7 +98,7 @@ async function killed(
       return { symbol: `S${v}`, day: '2024-01-01', v };
     });
     pushed += size;
-    return asked(server.base, 'POST', '/record/WS/K', JSON.stringify(body));
+    return fetchText(server.base, 'POST', '/record/WS/K', JSON.stringify(body));
   };
   const follow = async (more = ''): Promise<Follower> => ({
     reader: await openStream(server, `/stream/WS/K?ids=true${more}`),
@@ -106,7 +106,7 @@ async function killed(
   });
   const open = await Promise.all(Array.from({ length: readers }, () => follow()));
   const ended: Reader[] = [];
-  /** One goes when it has what was pushed; `id` is of the last it got. */
+  /** Closes one reader once it has all pushed records; returns the id of its last message. */
   const end = async (): Promise<string | undefined> => {
     const [one] = open.splice(random.between(0, open.length - 1), 1);
     if (one === undefined) return undefined;

@@ -1,12 +1,12 @@
-// A disk that remembers: every durable file operation in order, with the bytes that it made
-// durable, and how far the catalog's write-ahead log had grown before and after each.
+// A disk that records every durable file operation in order, with the bytes that it made durable, and the
+// size of the catalog's write-ahead log before and after each.
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Disk } from '../../../../store/base/disk.ts';
 import type { Seeded } from './seeded.ts';
 
-/** A place in the history that power may be lost at. */
+/** A point in the history at which power may be lost. */
 interface Moment {
   readonly what: string;
   readonly walBytes: number;
@@ -15,7 +15,7 @@ interface Moment {
 interface Span {
   /** Index of the moment at which it began. */
   readonly start: number;
-  /** Index of the moment at which it was done; infinite while it is not. */
+  /** Index of the moment at which it ended; infinite until then. */
   end: number;
 }
 
@@ -30,10 +30,14 @@ export type Operation = Span &
         readonly bytes: Buffer;
       }
     | { readonly kind: 'remove'; readonly path: string }
-    | { readonly kind: 'make-folder'; readonly path: string; readonly made: readonly string[] }
+    | {
+        readonly kind: 'make-folder';
+        readonly path: string;
+        readonly createdFolders: readonly string[];
+      }
   );
 
-/** What a broken product would leave out, to prove that the replay notices. */
+/** Syncs that a broken product would omit, to prove that the replay detects it. */
 export type Omission = 'nothing' | 'file syncs' | 'folder syncs';
 
 export class Tape {
@@ -64,7 +68,7 @@ export class Tape {
   }
 }
 
-/** The given disk, recorded, and slow at times, so that other work comes between its steps. */
+/** Wraps the disk: records its operations, and delays some, so that other work runs between its steps. */
 export function recordingDisk(
   disk: Disk,
   tape: Tape,
@@ -102,14 +106,19 @@ export function recordingDisk(
     },
     makeFolder: async (path) => {
       const span = tape.span('make-folder');
-      const operation = { kind: 'make-folder', path, made: missingFolders(path), ...span } as const;
+      const operation = {
+        kind: 'make-folder',
+        path,
+        createdFolders: missingFolders(path),
+        ...span,
+      } as const;
       await run(operation, () => disk.makeFolder(path));
     },
     list: (folder) => disk.list(folder),
   };
 }
 
-/** The folder and its parents that are not there yet, the outermost first. */
+/** The folder and its parents that do not exist yet, the outermost first. */
 function missingFolders(path: string): readonly string[] {
   return existsSync(path) ? [] : [...missingFolders(dirname(path)), path];
 }

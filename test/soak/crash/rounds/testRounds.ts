@@ -1,4 +1,4 @@
-// Rounds of ends at the counts of continuous integration, for each seed of a run.
+// Runs rounds of faults at the counts of continuous integration, for each seed of a run.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { note } from '../../../base/notes.ts';
@@ -7,14 +7,14 @@ import { isLeftOut } from '../../../base/servers/hasServers.ts';
 import type { Order, Orders, Report } from './seeded.ts';
 
 interface Rounds {
-  /** Everything that they need is on this machine. */
+  /** All required servers are installed on this machine. */
   readonly isHere: boolean;
-  /** Of each seed. */
+  /** Rounds of each seed. */
   readonly count: number;
   readonly run: (order: Order) => Promise<Report>;
 }
 
-/** As `Rounds`, of all seeds at once. */
+/** Like `Rounds`, but for all seeds in one call. */
 interface RoundsTogether extends Omit<Rounds, 'run'> {
   readonly run: (orders: Orders) => Promise<readonly Report[]>;
 }

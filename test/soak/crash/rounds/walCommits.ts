@@ -1,12 +1,12 @@
-// Where commits end in an SQLite write-ahead log (sqlite.org/fileformat2.html, section 4): cut
-// behind any of them it is the catalog as it was then.
+// Finds the ends of commits in an SQLite write-ahead log (sqlite.org/fileformat2.html, section 4): the log
+// truncated after any of them is the catalog as of that commit.
 
 const HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
 const PAGE_SIZE_AT = 8;
 const SALTS_AT = 16;
 const SALTS_BYTES = 8;
-/** Of a frame header: pages of the database after the commit that the frame ends, or 0. */
+/** Offset in a frame header of the database's pages after the commit that the frame ends, or 0. */
 const COMMIT_AT = 4;
 const FRAME_SALTS_AT = 8;
 

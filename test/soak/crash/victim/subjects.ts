@@ -1,9 +1,9 @@
-// Subjects of a dataset: each is written twice under a name that is nowhere else, and most of them
-// are purged. Whatever happens, the folder holds all of one or nothing at all.
+// Subjects of a dataset: each is written twice under a unique name, and most of them are purged. After any
+// crash, the folder holds a subject completely or not at all.
 import type { Seeded } from '../rounds/seeded.ts';
 import type { Door } from './writer.ts';
 
-/** When what happened to a subject, as the caller counts time. */
+/** The moments of a subject's life, by the caller's clock. */
 interface Subject {
   readonly name: string;
   readonly sent: number;
@@ -18,13 +18,13 @@ const PURGED_SHARE = 0.8;
 export interface Subjects {
   readonly all: Subject[];
   readonly dataset: string;
-  /** It is there, with its unique index: a push would make one without. */
+  /** The dataset exists with its unique index: a push would create one without. */
   isMade?: boolean;
-  /** The time now: a number that only grows. */
+  /** The current time: a number that only grows. */
   readonly moment: (what: string) => number;
 }
 
-/** One subject's life, as far as the server answers; false when it does not any more. */
+/** Plays one subject's life; returns false once the server no longer answers. */
 export async function liveOne(subjects: Subjects, door: Door, random: Seeded): Promise<boolean> {
   const { all, dataset, moment } = subjects;
   const name = `SUBJECT${all.length}q${random.between(100_000, 999_999)}z`;
@@ -82,8 +82,8 @@ async function succeeds(
 }
 
 /**
- * Faults after a recovery from what was lost at a moment: `rows` of the dataset, and which files of
- * the folder hold a text.
+ * Faults after a recovery from a power loss at a moment. `rows` are those of the dataset, `look` lists
+ * the files of the folder that contain a text.
  */
 export function subjectFaults(
   { all }: Subjects,
@@ -101,8 +101,8 @@ export function subjectFaults(
     if ((purged <= moment || sent > moment) && mine.length > 0) {
       faults.push(`${name} is there, ${purged <= moment ? 'though purged' : 'before it was sent'}`);
     }
-    const held = mine.length > 0 || purging > moment ? [] : look(name);
-    if (held.length > 0) faults.push(`${name} is gone, and still held by ${held.join(', ')}`);
+    const holders = mine.length > 0 || purging > moment ? [] : look(name);
+    if (holders.length > 0) faults.push(`${name} is gone, and still held by ${holders.join(', ')}`);
     return faults;
   });
 }

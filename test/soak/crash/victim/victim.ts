@@ -1,5 +1,5 @@
-// The process that is killed: the real server on a given folder. It says its base URL and tokens in
-// one line, takes orders on stdin (`arm POINT N`, `live`, `close`), and ends when its driver goes away.
+// The process that is killed: the real server on a given folder. It prints its base URL and tokens in one
+// line, reads orders on stdin (`arm POINT N`, `live`, `close`), and ends when its driver ends.
 // Arguments: the folder, and optionally a crash point and how often it passes before the kill.
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -18,25 +18,25 @@ function at(point: string): void {
   if (point !== armed.point) return;
   armed.passes -= 1;
   if (armed.passes >= 0) return;
-  // Synchronously, and to the pipe: nothing of this process may run after the kill.
+  // Writes synchronously to the pipe: nothing of this process runs after the kill.
   writeSync(STDOUT, `killed ${point} ${Date.now()}\n`);
   process.kill(process.pid, 'SIGKILL');
 }
 
-/** The driver kills on purpose, and asks of each job that it is done in the end. */
+/** The driver kills on purpose, and requires each job to finish in the end. */
 const startsMax = 1_000;
 const server = await startServer({ folder, seams: { at, startsMax } });
 keepModules();
 writeSync(STDOUT, `base ${server.base} ${server.publishable} ${server.secret}\n`);
 
-// The journal becomes Parquet all the time here, so that kills meet that too.
+// Rolls the journal to Parquet continuously, so that kills interrupt that too.
 const { journal } = server.tapedeck.services;
 let roll = Promise.resolve(0);
 const rolling = setInterval(() => {
   roll = roll.then(() => rollJournal(journal)).catch(() => 0);
 }, ROLL_MS);
 
-/** Versions go after moments, so that kills meet their end as well. */
+/** Versions expire after moments, so that kills interrupt their end as well. */
 const KEEP = { allMs: 150, hourlyMs: 300, dailyMs: 0 };
 const LIVE_MS = 150;
 const { services } = server.tapedeck;

@@ -1,5 +1,5 @@
-// The driver's side of a victim: started in a process group of its own, watched, killed, and never
-// left behind.
+// The driver's side of a victim: starts it in its own process group, watches it, kills it, and never leaves
+// it running.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,7 +10,7 @@ import { startedBy } from '../../../base/program.ts';
 
 export type CrashPoint = Parameters<AtCrashPoint>[0];
 
-/** Where a commit may be cut, in the order that it passes them. */
+/** Points at which a commit may be interrupted, in the order in which it passes them. */
 export const COMMIT_POINTS = [
   'parquet-written',
   'file-synced',
@@ -21,13 +21,13 @@ export const COMMIT_POINTS = [
   'change-announced',
 ] as const satisfies readonly CrashPoint[];
 
-/** Where a victim kills itself: when it has passed the point that often. */
+/** The victim kills itself at the point, after it has passed it `passes` times. */
 export interface Fuse {
   readonly point: CrashPoint;
   readonly passes: number;
 }
 
-/** A busy machine starts Node in seconds; past this the start hangs. */
+/** A busy machine starts Node in seconds; after this time the start counts as hanging. */
 const START_MS_MAX = 120_000;
 
 export class Victim implements AsyncDisposable {
@@ -55,7 +55,7 @@ export class Victim implements AsyncDisposable {
         resolve();
       });
     });
-    // Its last words may come after its end.
+    // Its last output may arrive after its exit.
     const silent = new Promise<void>((resolve) => this.#child.stdout?.once('close', resolve));
     this.#exited = Promise.all([ended, silent]).then(() => {
       this.#gone = true;
@@ -69,7 +69,7 @@ export class Victim implements AsyncDisposable {
   }
 
   /**
-   * Starts one and waits until it answers, or is gone: a fuse may burn during its start.
+   * Starts a victim and waits until it answers or has ended: its fuse may trigger during the start.
    * @param catalogs the PostgreSQL of its catalog; '' for its folder
    */
   static async start(folder: string, fuse?: Fuse, catalogs = ''): Promise<Victim> {
@@ -78,23 +78,23 @@ export class Victim implements AsyncDisposable {
     return victim;
   }
 
-  /** Starts one and does not wait. */
+  /** Starts a victim without waiting. */
   static launch(folder: string, fuse?: Fuse, catalogs = ''): Victim {
     return new Victim(folder, fuse, catalogs);
   }
 
   get door(): Door {
-    const said = this.#heard.find((line) => line.startsWith('base '))?.split(' ');
-    const [, base = '', publishable = '', secret = ''] = said ?? [];
+    const parts = this.#heard.find((line) => line.startsWith('base '))?.split(' ');
+    const [, base = '', publishable = '', secret = ''] = parts ?? [];
     return { base, publishable, secret };
   }
 
-  /** It answers, or did before it was killed. */
+  /** It answers, or answered before it was killed. */
   get started(): boolean {
     return this.door.base !== '';
   }
 
-  get gone(): boolean {
+  get isGone(): boolean {
     return this.#gone;
   }
 
@@ -103,14 +103,14 @@ export class Victim implements AsyncDisposable {
     return this.#heard.find((line) => line.startsWith('killed '))?.split(' ')[1];
   }
 
-  /** When it was killed, in epoch milliseconds: its own word, or ours. */
+  /** When it was killed, in epoch milliseconds: as it reported, or as the driver measured. */
   get killedMs(): number {
     const own = this.#heard.find((line) => line.startsWith('killed '))?.split(' ')[2];
     return own === undefined ? (this.#killedMs ?? Date.now()) : Number(own);
   }
 
-  /** What it wrote to stderr, its end. */
-  get told(): string {
+  /** The end of its stderr. */
+  get errorOutput(): string {
     return this.#told.trim();
   }
 
@@ -119,7 +119,7 @@ export class Victim implements AsyncDisposable {
     await this.#until((line) => line === 'armed', START_MS_MAX);
   }
 
-  /** From now on it puts files together and thins versions all the time. */
+  /** From now on it compacts files and thins versions continuously. */
   async live(): Promise<void> {
     this.#child.stdin?.write('live\n');
     await this.#until((line) => line === 'living', START_MS_MAX);
@@ -137,15 +137,15 @@ export class Victim implements AsyncDisposable {
     await this.#exited;
   }
 
-  /** Ends it as an operator would; what is wrong when it did not end well in time. */
+  /** Shuts it down as an operator would; returns a fault if it does not exit with 0 in time. */
   async close(): Promise<readonly string[]> {
     this.#child.stdin?.write('close\n');
     await Promise.race([this.#exited, sleep(START_MS_MAX, undefined, { ref: false })]);
     const isWell = this.#gone && this.#child.exitCode === 0;
-    return isWell ? [] : [`the server did not close well: ${this.told}`];
+    return isWell ? [] : [`the server did not close well: ${this.errorOutput}`];
   }
 
-  /** Processes of its group that still run: a killed server's children end by themselves. */
+  /** Processes of its group that still run: a killed server's children should end on their own. */
   leftProcesses(): readonly number[] {
     return groupMembers(this.#child.pid ?? -1);
   }
@@ -183,7 +183,7 @@ function signalGroup(pid: number | undefined): void {
   }
 }
 
-/** Living members of a process group, as Linux tells them; none elsewhere. */
+/** Running members of a process group, from Linux's /proc; none on other systems. */
 function groupMembers(group: number): readonly number[] {
   if (process.platform !== 'linux') return [];
   return readdirSync('/proc').flatMap((name) => {
@@ -193,7 +193,7 @@ function groupMembers(group: number): readonly number[] {
       const [state, , itsGroup] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
       return Number(itsGroup) === group && state !== 'Z' ? [Number(name)] : [];
     } catch {
-      // It ended while we looked.
+      // It ended meanwhile.
       return [];
     }
   });

@@ -4,7 +4,7 @@ import { type Batch, csvOf, DATASET_NAMES, DATASETS, type State } from '../round
 import type { Seeded } from '../rounds/seeded.ts';
 import { Track } from '../track.ts';
 
-/** Where a client knocks. */
+/** Base URL and tokens of a server. */
 export interface Door {
   readonly base: string;
   readonly publishable: string;
@@ -28,9 +28,9 @@ export class Writer {
   readonly #random: Seeded;
   #batches = 0;
   #version = 1;
-  /** Loads into one dataset that nobody waits for: their jobs queue, and must keep their order. */
+  /** Loads into one dataset without waiting: their jobs queue, and must keep their order. */
   #burst = { dataset: 'A', left: 0 };
-  /** What nobody answered before the server died: a careful client sends it again. */
+  /** The batch that was unanswered when the server died: a careful client sends it again. */
   #again: Batch | undefined;
 
   constructor(name: string, random: Seeded) {
@@ -39,7 +39,7 @@ export class Writer {
     this.tracks = DATASET_NAMES.map((dataset) => new Track(name, dataset));
   }
 
-  /** Loads until told to stop, until `most` batches are answered, or until the server is gone. */
+  /** Loads until stopped, until `most` batches are answered, or until the server is gone. */
   async run(
     door: Door,
     events: WriterEvents,
@@ -52,10 +52,10 @@ export class Writer {
     }
   }
 
-  /** After a restart and its verification; `at` tells each track what was found. */
+  /** Called after a restart and its verification; `at` returns the stored batch count of each track. */
   settle(at: (track: Track) => number): void {
     const [open] = this.tracks.flatMap((track) => track.unanswered() ?? []);
-    // Nothing tells a record of N that was stored from one that is sent again.
+    // A stored record of N can not be distinguished from one that is sent again.
     const again = open !== undefined && open.dataset !== 'N' && this.#random.chance(0.6);
     this.#again = again ? open : undefined;
     for (const track of this.tracks) track.settle(at(track));
@@ -76,8 +76,8 @@ export class Writer {
     try {
       answer = await post(door, batch, body, wait, slow);
     } catch {
-      // The connection broke: only a dying server may do that. Its sockets go before the process does,
-      // and on a loaded machine its memory takes longer than 100 ms to be given back.
+      // The connection broke: only a dying server may do that. Its sockets close before the process ends,
+      // and on a loaded machine its memory takes longer than 100 ms to be freed.
       for (let waited = 0; waited < EXIT_MS_MAX && !stopped(); waited += 20) await sleep(20);
       if (!stopped()) events.fault(`${batch.id}: the connection broke, and the server lives`);
       return false;
@@ -126,13 +126,13 @@ export class Writer {
     return left > 0;
   }
 
-  /** Up to three keys that this writer has there, to be written again. */
+  /** Up to three keys of this writer in the dataset, to be written again. */
   #earlier(state: State, setKey: string, version: number): Batch['writes'] {
-    const known = [...state].filter(([key]) => key !== setKey);
+    const entries = [...state].filter(([key]) => key !== setKey);
     const chosen = new Map<string, number>();
     for (let count = this.#random.between(1, 3); count > 0; count -= 1) {
-      const [key, held] = known[this.#random.between(0, known.length - 1)] ?? [];
-      if (key !== undefined && held !== undefined) chosen.set(key, held.rows);
+      const [key, record] = entries[this.#random.between(0, entries.length - 1)] ?? [];
+      if (key !== undefined && record !== undefined) chosen.set(key, record.rows);
     }
     return [...chosen].map(([key, rows]) => ({ key, rows, version }));
   }
@@ -158,7 +158,7 @@ async function post(
   return { status: answer.status, text: await answer.text() };
 }
 
-/** A body that takes its time, so that a kill meets half of it. */
+/** A body that is sent slowly, so that a kill interrupts it. */
 function inPieces(body: Buffer): ReadableStream<Uint8Array> {
   const size = Math.ceil(body.length / 4);
   let at = 0;

@@ -14,19 +14,19 @@ import {
   smallest,
 } from './schemas.ts';
 
-/** What a request has too much of. */
+/** The way in which a request is too large. */
 export const SHAPES = ['items', 'members', 'depth', 'length', 'full'] as const;
 export type Shape = (typeof SHAPES)[number];
 /** Shapes of one part of a body. */
 type Large = Exclude<Shape, 'full'>;
 
-/** Stands in a body where the large part comes. */
+/** Placeholder in a body for the large part. */
 const HOLE = '\u0001hole';
 const QUOTED_HOLE = JSON.stringify(HOLE);
-/** Of a request line, encoded; a server refuses headers of more than 64 KiB. */
+/** Maximum length of a request line, encoded; a server refuses headers of more than 64 KiB. */
 const LINE_CHARACTERS = 60_000;
 
-/** A JSON body of the schema, at most so long, that is too much of the shape at one of its places. */
+/** A JSON body of the schema, at most `bytesMax` long, too large in the given shape at one of its places. */
 export function bigBody(schema: Schema, shape: Shape, bytesMax: number, random: Seeded): string {
   if (shape === 'full') return fullBody(schema, bytesMax, random);
   const places = placesIn(schema).filter((place) => fits(place, shape));
@@ -37,14 +37,14 @@ export function bigBody(schema: Schema, shape: Shape, bytesMax: number, random: 
   return frame.replace(QUOTED_HOLE, () => PARTS[shape](place, room, random));
 }
 
-/** All lists and objects at their maximum, or at the same part of it where that is too long. */
+/** A body with all lists and objects at their maximum, or at the same share of it if that is too long. */
 function fullBody(schema: Schema, bytesMax: number, random: Seeded): string {
   const probability = random.next();
   const names = new Map<string, boolean>();
   const has = (name: string): boolean => {
-    const known = names.get(name) ?? random.chance(probability);
-    names.set(name, known);
-    return known;
+    const isPresent = names.get(name) ?? random.chance(probability);
+    names.set(name, isPresent);
+    return isPresent;
   };
   for (let share = 1; share > 0.001; share /= 2) {
     const text = JSON.stringify(fullest(schema, { has, share }));
@@ -53,7 +53,7 @@ function fullBody(schema: Schema, bytesMax: number, random: Seeded): string {
   return JSON.stringify(smallest(schema));
 }
 
-/** Places where the shape may have an effect; others are refused at once by their type. */
+/** True if the shape may have an effect at the place; at others the type is refused immediately. */
 function fits({ path, schema }: Place, shape: Large): boolean {
   if (path.length === 0) return true;
   if (shape === 'depth') return true;
@@ -64,11 +64,11 @@ function fits({ path, schema }: Place, shape: Large): boolean {
 
 type Part = (place: Place, room: number, random: Seeded) => string;
 
-/** As many as the schema accepts, or as fit: both are interesting. */
+/** As many items as the schema accepts, or as fit: both cases matter. */
 const countOf = (most: number | undefined, random: Seeded): number =>
   most === undefined || random.chance(0.4) ? Infinity : most;
 
-/** What a level of depth opens and closes with. */
+/** Opening and closing texts of a level of depth. */
 const LEVELS: readonly [readonly [string, string], ...(readonly [string, string])[]] = [
   ['[', ']'],
   ['{"a":', '}'],
@@ -121,7 +121,7 @@ const PARTS: Readonly<Record<Large, Part>> = {
   },
 };
 
-/** So many parts with commas between them, as long as there is room. */
+/** `count` parts separated by commas, or as many as fit. */
 function filled(part: (at: number) => string, count: number, room: number): string {
   const parts: string[] = [];
   let left = room;

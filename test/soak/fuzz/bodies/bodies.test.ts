@@ -1,4 +1,4 @@
-// The share of continuous integration: each route of the table with each shape, and some more; `SEED=…`
+// The counts of continuous integration: each route of the table with each shape, and some more; `SEED=…`
 // replays one.
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
@@ -8,7 +8,7 @@ import { bodiesLaw, COVERING } from './bodies.ts';
 
 const COUNT = COVERING + 50;
 
-test('no wide, deep or long body holds the event loop', async (context) => {
+test('no wide, deep or long body blocks the event loop', async (context) => {
   const seed = seedsOf(context).at(-1) ?? 0;
   const log = (line: string): void => note(context, line);
   const { runs, failures } = await bodiesLaw({ count: COUNT, seed, log });

@@ -1,5 +1,5 @@
-// Wide, deep and long bodies and parameters at every route: none holds the event loop for longer than its
-// budget, and the answer is a sentence below 500.
+// Wide, deep and long bodies and parameters at every route: none blocks the event loop for longer than its
+// budget, and the answer is a sentence with a status below 500.
 import { ENDPOINTS } from '../../../../api/endpoints/index.ts';
 import { type Seeded, seeded } from '../../crash/rounds/seeded.ts';
 import { faultOf } from '../http/judge.ts';
@@ -9,9 +9,9 @@ import { type RawRequest, send } from '../http/wire.ts';
 import { bigBody, bigQuery, SHAPES, type Shape } from './bigBodies.ts';
 import { BODY_ROWS, type BodyRow, NEW_NAME, targetOf } from './rows.ts';
 
-/** Longest turn of the loop. */
+/** Longest allowed turn of the loop. */
 const BUDGET_MS = 50;
-/** Any turn may collect garbage or load modules: what a request does to the loop is the median. */
+/** Any turn may collect garbage or load modules, so the median of some attempts counts. */
 const ATTEMPTS = 3;
 const FAILURES_MAX = 10;
 /** Requests that reach each route with each shape once. */
@@ -49,7 +49,7 @@ export async function bodiesLaw({ count, seed, log }: FuzzOrder): Promise<FuzzRe
   return { runs, failures };
 }
 
-/** Each route with each shape, then each route with a query, then any of them. */
+/** Each route with each shape, then each route with a query, then random ones. */
 function attemptAt(at: number, server: Watched, random: Seeded): Attempt {
   const shape = SHAPES[at % SHAPES.length] ?? 'items';
   const row = BODY_ROWS[Math.floor(at / SHAPES.length)];
@@ -92,7 +92,7 @@ async function fill({ base, secret, stoodStillMs }: Watched): Promise<void> {
   await stoodStillMs();
 }
 
-/** The median of the attempts, where one alone took too long. */
+/** Sends the request again if a turn took too long, and judges the median of the attempts. */
 async function judged(server: Watched, request: RawRequest): Promise<Verdict> {
   const turns: number[] = [];
   let isAccepted = false;

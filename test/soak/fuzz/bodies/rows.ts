@@ -1,4 +1,4 @@
-// The routes that take JSON, read from the table of endpoints, so that a new one is covered as well.
+// The routes that accept JSON, read from the table of endpoints, so that new ones are covered.
 import { TOOLS } from '../../../../api/agents/tools.ts';
 import { ENDPOINTS } from '../../../../api/endpoints/index.ts';
 import type { Endpoint } from '../../../../api/request/endpoint.ts';
@@ -9,28 +9,28 @@ import {
 } from '../../../../api/request/body/bodyLimits.ts';
 import type { Schema } from './schemas.ts';
 
-/** A route that takes JSON. */
+/** A route that accepts JSON. */
 export interface BodyRow {
   readonly id: string;
   readonly method: string;
-  /** With the name of a new thing, and of one that exists. */
+  /** With the name of a new resource, and of an existing one. */
   readonly targets: readonly [string, string];
   readonly isAdmin: boolean;
   readonly schema: Schema;
-  /** Longest body that is parsed. */
+  /** Length of the longest body that is parsed. */
   readonly bytesMax: number;
-  /** A longer one is no JSON body but data. */
+  /** A longer body is treated as data, not as JSON. */
   readonly isData: boolean;
 }
 
 const KNOWN: Readonly<Record<string, string>> = { workspace: 'FUZZ', id: 'PRICES', key: 'A' };
 
-/** Stands for the name of a new thing. */
+/** Placeholder for the name of a new resource. */
 export const NEW_NAME = 'NEW_NAME';
 
-/** A path of the endpoint with names that exist, where they may. */
-export const targetOf = ({ path }: Pick<Endpoint, 'path'>, known = KNOWN): string =>
-  `/v1${path.replaceAll(/:(\w+)\??/g, (_, name: string) => known[name] ?? 'ingest')}`;
+/** A path of the endpoint with existing names for its parameters. */
+export const targetOf = ({ path }: Pick<Endpoint, 'path'>, pathNames = KNOWN): string =>
+  `/v1${path.replaceAll(/:(\w+)\??/g, (_, name: string) => pathNames[name] ?? 'ingest')}`;
 
 const RECORDS: Schema = {
   type: 'array',

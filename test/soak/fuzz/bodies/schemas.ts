@@ -36,7 +36,7 @@ export const itemOf = ({ items }: Schema): Schema =>
 export const memberOf = ({ patternProperties }: Schema): Schema | undefined =>
   Object.values(patternProperties ?? {})[0];
 
-/** What members are in bodies that are accepted; `[]` is an item of a list, `{}` a member of an object. */
+/** Member values that are accepted; `[]` is an item of a list, `{}` a member of an object. */
 const SAMPLES: Readonly<Record<string, unknown>> = {
   conditions: [['latestPrice', '>', 1]],
   'conditions[]': ['latestPrice', '>', 1],
@@ -58,7 +58,7 @@ const SAMPLES: Readonly<Record<string, unknown>> = {
 /** Optional members without which most bodies are refused. */
 const USUAL: ReadonlySet<string> = new Set(['url', 'ruleSet']);
 
-/** A small value that the schema accepts, as far as a schema says what is accepted. */
+/** A small value that the schema accepts; the endpoint may still refuse it. */
 export function smallest(schema: Schema, name = ''): unknown {
   if (Object.hasOwn(SAMPLES, name)) return SAMPLES[name];
   if (schema.const !== undefined) return schema.const;
@@ -85,7 +85,7 @@ function smallestObject({ properties = {}, required = [] }: Schema): object {
   return Object.fromEntries(names.map((name) => [name, smallest(properties[name] ?? {}, name)]));
 }
 
-/** Which optional members a value has, and which part of the maximum its lists and objects have. */
+/** The optional members of a value, and the share of the maximum that its lists and objects have. */
 interface Filling {
   readonly has: (name: string) => boolean;
   readonly share: number;
@@ -94,7 +94,7 @@ interface Filling {
 /** Items of a list without a maximum of its own. */
 const ITEMS = 1_000;
 
-/** A value that the schema accepts and that has as many items and members as may be. */
+/** A value that the schema accepts, with as many items and members as `filling` allows. */
 export function fullest(schema: Schema, filling: Filling, name = ''): unknown {
   const [one] = schema.anyOf ?? [];
   if (one !== undefined) return fullest(one, filling, name);
@@ -119,7 +119,7 @@ export function fullest(schema: Schema, filling: Filling, name = ''): unknown {
   );
 }
 
-/** Every place of a body, the body itself first. */
+/** Every place of a body, starting with the body. */
 export function placesIn(schema: Schema, path: Path = []): readonly Place[] {
   const below = Object.entries(schema.properties ?? {}).flatMap(([name, one]) =>
     placesIn(one, [...path, name]),

@@ -43,7 +43,7 @@ const SELECT = `SELECT 'S' || (i % 7) AS symbol, DATE '2024-01-01' + (i % 28)::I
   100 + i / 4 AS price, i AS volume, i % 2 = 0 AS live, 'n' || i AS note,
   [i, i + 1] AS list, {a: i, b: 'x'} AS object FROM range(300) t(i)`;
 
-/** A Parquet file made by DuckDB from a SELECT. */
+/** A Parquet file that DuckDB writes from a SELECT. */
 export async function parquetOf(select: string, options = ''): Promise<Buffer> {
   const folder = await mkdtemp(join(tmpdir(), 'tapedeck-fuzz-'));
   const connection = await (await DuckDBInstance.create(':memory:')).connect();

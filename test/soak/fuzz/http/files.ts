@@ -1,5 +1,5 @@
-// Mutated files, POSTed to one real server: each is loaded or refused with a sentence, what was
-// loaded can be read and adds up, and nothing is left behind.
+// Mutated files, POSTed to one real server: each is loaded or refused with a sentence, loaded records can
+// be read and their counts add up, and no files are left behind.
 import { createWorkspace } from '../../../../store/lake/datasetEdits.ts';
 import { type Seeded, seeded } from '../../crash/rounds/seeded.ts';
 import { type Base, bases } from './bases.ts';
@@ -9,7 +9,7 @@ import type { FuzzOrder, FuzzReport } from './requests.ts';
 
 const AT_ONCE = 4;
 const TOLD_MAX = 20;
-/** Bytes of a failing file that are told; a larger one is made again from its seed. */
+/** A failing file of at most this size is printed; a larger one is reproduced from its seed. */
 const BYTES_TOLD = 8_192;
 
 interface Doors {
@@ -17,13 +17,13 @@ interface Doors {
   readonly token: string;
 }
 
-/** A file, and how it is asked to be loaded. */
+/** A file, and how it is loaded. */
 interface Attempt {
-  readonly told: string;
+  readonly label: string;
   readonly dataset: string;
   readonly query: Readonly<Record<string, string>>;
   readonly bytes: Buffer;
-  /** Where it is sent besides: the other doors that read a body. */
+  /** The endpoint that it is sent to: loads, or another endpoint that reads a body. */
   readonly door: 'data' | 'record' | 'generate-schema';
 }
 
@@ -44,19 +44,21 @@ export async function fuzzFiles({ count, seed, log }: FuzzOrder): Promise<FuzzRe
       const { status, fault } = await judged(attempt, doors);
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
       if (fault !== undefined)
-        failures.push(`seed ${seed}, file ${at}: ${fault}\n${shown(attempt)}`);
+        failures.push(`seed ${seed}, file ${at}: ${fault}\n${describeAttempt(attempt)}`);
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, (_, lane) => worker(lane)));
   failures.push(...(await arena.faults()).map((fault) => `seed ${seed}, at the end: ${fault}`));
-  const told = [...statuses].sort(([a], [b]) => a - b).map(([status, n]) => `${n} x ${status}`);
-  log(`seed ${seed}: ${Math.min(next, count)} files, ${told.join(', ')}`);
+  const statusCounts = [...statuses]
+    .sort(([a], [b]) => a - b)
+    .map(([status, n]) => `${n} x ${status}`);
+  log(`seed ${seed}: ${Math.min(next, count)} files, ${statusCounts.join(', ')}`);
   return { runs: Math.min(next, count), failures };
 }
 
-const shown = ({ told, query, bytes, door }: Attempt): string => {
-  const text = bytes.length > BYTES_TOLD ? 'larger than is told' : bytes.toString('base64');
-  return `${door} ${JSON.stringify(query)} ${told}, ${bytes.length} bytes: ${text}`;
+const describeAttempt = ({ label, query, bytes, door }: Attempt): string => {
+  const text = bytes.length > BYTES_TOLD ? 'too large to print' : bytes.toString('base64');
+  return `${door} ${JSON.stringify(query)} ${label}, ${bytes.length} bytes: ${text}`;
 };
 
 function makeAttempt(all: readonly [Base, ...Base[]], random: Seeded, lane: number): Attempt {
@@ -74,7 +76,7 @@ function makeAttempt(all: readonly [Base, ...Base[]], random: Seeded, lane: numb
     query['jsonPath'] = random.pick(['$.data.rows', '$', '$.a']);
   const replace = random.chance(0.4) ? { duplicateKeyHandling: 'replace' } : {};
   return {
-    told: `${base.name}, ${steps.join(', ')} (with ${other.name})`,
+    label: `${base.name}, ${steps.join(', ')} (with ${other.name})`,
     dataset: `LANE${lane}_${random.chance(0.75) ? 'ONCE' : 'AGAIN'}`,
     query: door === 'data' ? { ...query, ...replace } : door === 'record' ? replace : {},
     bytes,
@@ -109,12 +111,12 @@ async function judged(attempt: Attempt, doors: Doors): Promise<Judged> {
   }
 }
 
-/** A refusal of a workspace route says why in JSON. */
+/** A workspace route refuses with a reason in JSON. */
 function unlike(status: number, text: string): string | undefined {
   const { success, message } = JSON.parse(text) as { success?: unknown; message?: unknown };
   if (status === 200) return undefined;
-  const told = success === false && typeof message === 'string' && message.length > 20;
-  return told ? undefined : `status ${status} without a sentence: ${text.slice(0, 300)}`;
+  const hasReason = success === false && typeof message === 'string' && message.length > 20;
+  return hasReason ? undefined : `status ${status} without a sentence: ${text.slice(0, 300)}`;
 }
 
 interface JobCounts {
@@ -124,7 +126,7 @@ interface JobCounts {
   readonly recordsDuplicate: number;
 }
 
-/** What was loaded can be read, is JSON, and its counts add up. */
+/** Checks that loaded records can be read, are JSON, and that the counts add up. */
 async function loadedFault(
   attempt: Attempt,
   text: string,
@@ -132,14 +134,14 @@ async function loadedFault(
 ): Promise<string | undefined> {
   const { arena, token } = doors;
   const { base, folder } = arena.server;
-  const asked = async (path: string, method = 'GET'): Promise<readonly [number, string]> => {
+  const request = async (path: string, method = 'GET'): Promise<readonly [number, string]> => {
     const url = `${base}${path}${path.includes('?') ? '&' : '?'}token=${token}`;
     const answer = await fetch(url, { method, signal: AbortSignal.timeout(60_000) });
     return [answer.status, await answer.text()];
   };
   const { jobUrl } = JSON.parse(text) as { readonly jobUrl?: string };
   if (jobUrl !== undefined) {
-    const job = JSON.parse((await asked(jobUrl))[1]) as JobCounts;
+    const job = JSON.parse((await request(jobUrl))[1]) as JobCounts;
     const { recordsValidated, recordsIngested, recordsDuplicate } = job;
     const replace = attempt.query['duplicateKeyHandling'] === 'replace';
     const sum = recordsIngested + recordsDuplicate;
@@ -147,15 +149,15 @@ async function loadedFault(
   }
   const path = `/v1/data/FUZZ/${attempt.dataset}`;
   for (const query of ['?limit=1000', '?last=3', '?first=2&format=csv']) {
-    const [status, body] = await asked(`${path}${query}`);
+    const [status, body] = await request(`${path}${query}`);
     const fault = faultOf({ status, body }, folder);
     if (fault !== undefined) return `${query}: ${fault}`;
-    if (status !== 200) return `${query}: what was loaded answers ${status}: ${body.slice(0, 300)}`;
+    if (status !== 200) return `${query}: a later read answers ${status}: ${body.slice(0, 300)}`;
     if (!query.includes('csv')) JSON.parse(body);
   }
-  // The schema of a strange file must not refuse all files to come: few datasets get a second one.
+  // The schema of a strange file must not refuse all later files: few datasets get a second one.
   if (attempt.dataset.endsWith('ONCE')) {
-    const [status, body] = await asked(`/v1/datasets/FUZZ/${attempt.dataset}`, 'DELETE');
+    const [status, body] = await request(`/v1/datasets/FUZZ/${attempt.dataset}`, 'DELETE');
     if (status !== 200) return `the dataset can not be deleted: ${status} ${body.slice(0, 300)}`;
   }
   return undefined;

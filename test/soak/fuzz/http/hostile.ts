@@ -1,4 +1,4 @@
-// Values that break things elsewhere.
+// Values that often break parsers, databases and shells.
 import type { Seeded } from '../../crash/rounds/seeded.ts';
 
 export const HOSTILE_TEXTS = [
@@ -118,7 +118,7 @@ export const HOSTILE_TEXTS = [
   'CORE',
 ] as const;
 
-/** Bytes after percent signs that no encoder makes. */
+/** Percent escapes that no encoder produces. */
 const HOSTILE_ESCAPES = [
   '%',
   '%2',
@@ -130,7 +130,7 @@ const HOSTILE_ESCAPES = [
   '%F0%9F',
 ] as const;
 
-/** Encoded as a client would; sometimes as none would. */
+/** Encodes a text as clients do, sometimes wrongly. */
 export function encoded(text: string, random: Seeded): string {
   if (random.chance(0.05)) return random.pick(HOSTILE_ESCAPES);
   if (random.chance(0.03)) return text;
@@ -170,7 +170,7 @@ export function hostileJson(random: Seeded, depth = 0): unknown {
   return Object.fromEntries(names.map((name) => [name, hostileJson(random, depth + 1)]));
 }
 
-/** The value with one of its nodes, wherever it is, made hostile. */
+/** The value with one of its nodes, at any depth, replaced by a hostile one. */
 export function spoiled(value: unknown, random: Seeded): unknown {
   if (typeof value !== 'object' || value === null || random.chance(0.15))
     return hostileJson(random);

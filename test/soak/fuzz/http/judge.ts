@@ -1,4 +1,4 @@
-// What every answer must be, whatever was asked.
+// Checks that every answer must pass, for any request.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,7 +11,7 @@ interface Suspect {
   readonly body: string;
 }
 
-/** Words that only a fault of ours puts into an answer. */
+/** Words that only a fault of the product puts into an answer. */
 const INNARDS = [
   'INTERNAL Error',
   'Assertion',
@@ -44,10 +44,10 @@ const INNARDS = [
   'read_json',
   'read_parquet',
 ] as const;
-/** Words of DuckDB that only the text of a query may bring. */
+/** Words of DuckDB that are only allowed in answers to queries. */
 const OF_QUERIES = ['Malformed JSON', 'read_csv'] as const;
 
-/** What is wrong with an answer to input that nobody vouches for; undefined when nothing is. */
+/** The fault of an answer to untrusted input; undefined if it has none. */
 export function faultOf(
   { status, body }: Suspect,
   folder: string,
@@ -55,19 +55,19 @@ export function faultOf(
 ): string | undefined {
   if (status === 0) return 'no answer';
   if (status >= 500) return `status ${status}: ${body.slice(0, 500)}`;
-  if (status >= 400 && body.trim() === '') return `status ${status} without a word`;
+  if (status >= 400 && body.trim() === '') return `status ${status} with an empty body`;
   if (body.includes(folder)) return `the answer names our folder: ${body.slice(0, 500)}`;
   if (status < 400) return undefined;
   const words = of === 'file' ? [...INNARDS, ...OF_QUERIES] : INNARDS;
   const word = words.find((innard) => body.includes(innard));
-  return word === undefined ? undefined : `the refusal says ${word}: ${body.slice(0, 500)}`;
+  return word === undefined ? undefined : `the refusal contains ${word}: ${body.slice(0, 500)}`;
 }
 
-/** A server with a dataset that no fuzzing touches, and the bytes that it answers. */
+/** A server with a dataset that no fuzzing touches, and the bytes that it returns. */
 export interface Arena extends AsyncDisposable {
   readonly server: TestServer;
   readonly port: number;
-  /** What is wrong with the server after all; empty when nothing is. */
+  /** Faults of the server after the run; empty if it has none. */
   faults(): Promise<readonly string[]>;
 }
 
@@ -75,8 +75,8 @@ const UNTOUCHED = '/data/WS/UNTOUCHED?limit=100';
 
 export async function openArena(): Promise<Arena> {
   const loose: string[] = [];
-  // The runner of tests survives what would end a server: what nobody caught is noted here.
-  const note = (error: unknown): void => void loose.push(`nobody caught ${String(error)}`);
+  // The test runner survives errors that would end a server: uncaught ones are recorded here.
+  const note = (error: unknown): void => void loose.push(`uncaught ${String(error)}`);
   process.on('uncaughtExceptionMonitor', note);
   process.on('unhandledRejection', note);
   const server = await startServer();
@@ -85,12 +85,12 @@ export async function openArena(): Promise<Arena> {
   const bytes = await read(server, UNTOUCHED);
   assert.ok(bytes.length > 500);
   const faults = async (): Promise<readonly string[]> => {
-    const found = [...loose];
+    const problems = [...loose];
     const status = await fetch(`${server.base}/v1/status`);
-    if (!(await status.text()).includes('"up"')) found.push(`the server is ${status.status}`);
+    if (!(await status.text()).includes('"up"')) problems.push(`the server is ${status.status}`);
     const now = await read(server, UNTOUCHED);
-    if (now !== bytes) found.push(`another dataset answers other bytes: ${now.slice(0, 200)}`);
-    return [...found, ...(await remains(server.folder))];
+    if (now !== bytes) problems.push(`another dataset answers other bytes: ${now.slice(0, 200)}`);
+    return [...problems, ...(await remains(server.folder))];
   };
   const port = Number(new URL(server.base).port);
   const close = async (): Promise<void> => {
@@ -101,7 +101,7 @@ export async function openArena(): Promise<Arena> {
   return { server, port, faults, [Symbol.asyncDispose]: close };
 }
 
-/** Of a server that is still at work when it is asked: flushes end, and a loaded machine takes its time. */
+/** Time limit for a server to become idle: flushes have to end, which takes longer on a loaded machine. */
 const IDLE_MS = 30_000;
 
 /** Files that an idle server should have removed. */

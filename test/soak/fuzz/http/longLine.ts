@@ -1,13 +1,13 @@
-// One line without an end, as large as it is asked to be: refused with a sentence, while the memory
-// of the server stays where it was.
+// One line without an end, of a given size: refused with a sentence, while the memory of the server does
+// not grow with it.
 import type { FuzzOrder, FuzzReport } from './requests.ts';
 import { faultOf, openArena } from './judge.ts';
 
 const MEGABYTE = 1024 ** 2;
-/** The server's own growth while the body comes in: it goes to the disk as it comes. */
+/** The server's own growth while the body arrives: it is streamed to the disk. */
 const GROWTH_MAX = 300 * MEGABYTE;
 
-/** A body that is made while it is sent: `total` bytes of one letter. */
+/** A body that is generated while it is sent: `total` bytes of one letter. */
 export function streamed(prefix: string, total: number): ReadableStream<Uint8Array> {
   const chunk = new Uint8Array(MEGABYTE).fill(97);
   let sent = 0;

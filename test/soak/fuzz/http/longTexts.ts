@@ -1,4 +1,4 @@
-// Long texts of the shapes that make expressions and scanners go back, and bodies that hold one.
+// Long texts that make regular expressions and scanners backtrack, and bodies that contain one.
 import type { Seeded } from '../../crash/rounds/seeded.ts';
 
 const UNITS = [
@@ -145,7 +145,7 @@ export function longText(random: Seeded, characters: number): string {
   return (random.pick(HEADS) + text + random.pick(TAILS)).toWellFormed();
 }
 
-/** Of JSON Schema, as far as it is read here. */
+/** The part of JSON Schema that is used here. */
 export interface BodySchema {
   readonly type?: string;
   readonly const?: unknown;
@@ -159,7 +159,7 @@ export interface BodySchema {
   readonly patternProperties?: Readonly<Record<string, BodySchema>>;
 }
 
-/** A value of the schema whose texts are mostly long; `long` makes one of at most so many characters. */
+/** A value of the schema whose texts are mostly long; `long` returns one of at most `most` characters. */
 export function bodyOf(
   schema: BodySchema,
   random: Seeded,
@@ -181,13 +181,15 @@ function membersOf(
   random: Seeded,
   long: (most: number) => string,
 ): object {
-  const taken = Object.entries(properties).filter(
+  const chosenProperties = Object.entries(properties).filter(
     ([name]) => required.includes(name) || random.chance(0.4),
   );
-  const made = taken.map(([name, schema]) => [name, bodyOf(schema, random, long)] as const);
+  const members = chosenProperties.map(
+    ([name, schema]) => [name, bodyOf(schema, random, long)] as const,
+  );
   const [free] = Object.values(patternProperties ?? {});
   const extra = free === undefined ? [] : [[long(200), bodyOf(free, random, long)] as const];
-  return Object.fromEntries([...made, ...extra]);
+  return Object.fromEntries([...members, ...extra]);
 }
 
 /** Bodies whose members depend on each other, by the end of their path; the long text is the argument. */

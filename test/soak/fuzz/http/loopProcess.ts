@@ -1,6 +1,6 @@
-// The real server in a process of its own that watches its event loop. It says its base URL and
-// tokens in one line; for each line on stdin it says how much a turn of the loop worked at most since the
-// last one, in milliseconds of its thread's processor: others who want the processor do not count.
+// The real server in its own process that watches its event loop. It prints its base URL and tokens in one
+// line; for each line on stdin it prints the longest turn of the loop since the last one, in milliseconds of
+// its thread's processor time: time of other processes does not count.
 // Argument: the data folder.
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -10,7 +10,7 @@ import { startServer } from '../../../base/server.ts';
 const STDOUT = 1;
 /** Every turn of the loop runs a timer that is due: between two runs there is one turn. */
 const RESOLUTION_MS = 1;
-/** A standstill is learnt of when the loop turns again. */
+/** A blocked turn is noticed when the loop turns again. */
 const SETTLE_MS = 4;
 
 const [folder = ''] = process.argv.slice(2);

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { startedBy } from '../../../base/program.ts';
 
-/** Of a start and of a look; a loaded machine starts a server in more than 30 s. */
+/** Time limit of a start and of a measurement; a loaded machine takes more than 30 s to start a server. */
 const ANSWER_MS_MAX = 120_000;
 
 export interface Watched extends AsyncDisposable {
@@ -16,7 +16,7 @@ export interface Watched extends AsyncDisposable {
   readonly folder: string;
   readonly secret: string;
   readonly admin: string;
-  /** How much a turn of the loop worked at most since it was last asked, in milliseconds of processor. */
+  /** Longest turn of the loop since the last call, in milliseconds of processor time. */
   stoodStillMs(): Promise<number>;
 }
 

@@ -1,4 +1,4 @@
-// What happens to files: cut, flipped, spliced, repeated, and filled with what nobody expects.
+// Mutations of files: truncated, flipped, spliced, repeated, and with unexpected insertions.
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import type { Seeded } from '../../crash/rounds/seeded.ts';
 import { zipOf } from './bases.ts';
@@ -10,7 +10,7 @@ interface Mutation {
   readonly mutate: Mutate;
 }
 
-/** A file after mutations, no larger than this: repeats must not fill the disk. */
+/** Maximum size of a mutated file: repeats must not fill the disk. */
 const BYTES_MAX = 4 * 1024 ** 2;
 
 const INSERTS = [
@@ -80,7 +80,7 @@ function insert(bytes: Buffer, at: number, text: string | Buffer): Buffer {
   return Buffer.concat([bytes.subarray(0, at), middle, bytes.subarray(at)]);
 }
 
-/** The first line, or as much as there is of one. */
+/** End of the first line, or of its first 40 bytes if there is no line break. */
 const headerEnd = (bytes: Buffer): number => {
   const end = bytes.indexOf('\n');
   return end < 0 ? Math.min(40, bytes.length) : end;
@@ -168,12 +168,12 @@ const MUTATIONS: readonly [Mutation, ...Mutation[]] = [
 ];
 
 interface Mutated {
-  /** What was done, in order. */
+  /** Names of the applied mutations, in order. */
   readonly steps: readonly string[];
   readonly bytes: Buffer;
 }
 
-/** One to three mutations; `other` is what gets spliced in. */
+/** Applies one to three mutations; `other` is the file that is spliced in. */
 export function mutated(bytes: Buffer, other: Buffer, random: Seeded): Mutated {
   let current = bytes;
   const steps: string[] = [];

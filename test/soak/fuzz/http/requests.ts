@@ -1,11 +1,11 @@
-// Requests made from the OpenAPI document: valid and hostile values at every place, wrong methods,
-// wrong bodies, impossible headers. Whatever is asked, the answer is a sentence below 500.
+// Requests generated from the OpenAPI document: valid and hostile values at every place, wrong methods,
+// wrong bodies, impossible headers. Every answer is a sentence with a status below 500.
 import { createWorkspace } from '../../../../store/lake/datasetEdits.ts';
 import { type Seeded, seeded } from '../../crash/rounds/seeded.ts';
 import { inlined } from '../../../project/documents/interface.ts';
 import { encoded, HOSTILE_TEXTS, hostileJson, spoiled } from './hostile.ts';
 import { type Arena, faultOf, openArena } from './judge.ts';
-import { type RawAnswer, type RawRequest, send, shown } from './wire.ts';
+import { type RawAnswer, type RawRequest, send, describeRequest } from './wire.ts';
 
 export interface FuzzOrder {
   readonly count: number;
@@ -47,7 +47,7 @@ interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
-/** What a request may know of the server. */
+/** Facts about the server that requests may use. */
 interface Known {
   readonly rows: readonly [Row, ...Row[]];
   readonly tokens: readonly [string, ...(readonly string[])];
@@ -56,28 +56,30 @@ interface Known {
 
 /** Requests in flight: overlapping ones may meet on one dataset. */
 const AT_ONCE = 8;
-/** Failures that are told; after these a run is only slow. */
+/** Maximum of reported failures; the run stops there. */
 const TOLD_MAX = 20;
 
 export async function fuzzRequests({ count, seed, log }: FuzzOrder): Promise<FuzzReport> {
   await using arena = await openArena();
-  const known = await prepare(arena);
+  const context = await prepare(arena);
   const failures: string[] = [];
   const statuses = new Map<number, number>();
   let next = 0;
   const worker = async (): Promise<void> => {
     for (let at = next++; at < count && failures.length < TOLD_MAX; at = next++) {
-      const request = makeRequest(known, seeded(seed * 1_000_003 + at));
+      const request = makeRequest(context, seeded(seed * 1_000_003 + at));
       const { status, fault } = await judged(arena, request);
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
       if (fault !== undefined)
-        failures.push(`seed ${seed}, request ${at}: ${fault}\n${shown(request)}`);
+        failures.push(`seed ${seed}, request ${at}: ${fault}\n${describeRequest(request)}`);
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
   failures.push(...(await arena.faults()).map((fault) => `seed ${seed}, at the end: ${fault}`));
-  const told = [...statuses].sort(([a], [b]) => a - b).map(([status, n]) => `${n} x ${status}`);
-  log(`seed ${seed}: ${Math.min(next, count)} requests, ${told.join(', ')}`);
+  const statusCounts = [...statuses]
+    .sort(([a], [b]) => a - b)
+    .map(([status, n]) => `${n} x ${status}`);
+  log(`seed ${seed}: ${Math.min(next, count)} requests, ${statusCounts.join(', ')}`);
   return { runs: Math.min(next, count), failures };
 }
 
@@ -96,7 +98,7 @@ async function judged(
 function answerFault(request: RawRequest, answer: RawAnswer, folder: string): string | undefined {
   if (/^x-injected:/im.test(answer.head)) return `a header was injected: ${answer.head}`;
   const { status, body } = answer;
-  // An answer to HEAD has no body, whatever it says.
+  // An answer to HEAD has no body, even if its headers announce one.
   const fault = faultOf(request.method === 'HEAD' ? { status, body: '-' } : answer, folder);
   if (fault !== undefined || request.method === 'HEAD') return fault;
   if (!/^content-type: application\/json/im.test(answer.head)) return undefined;
@@ -104,11 +106,11 @@ function answerFault(request: RawRequest, answer: RawAnswer, folder: string): st
     JSON.parse(body);
     return undefined;
   } catch {
-    return `${status} says it is JSON: ${body.slice(0, 300)}`;
+    return `${status} is labeled JSON but is not: ${body.slice(0, 300)}`;
   }
 }
 
-/** A workspace of another account to fuzz in, so that nothing of WS may ever change. */
+/** Creates a workspace of another account to fuzz in, so that WS never changes. */
 async function prepare({ server }: Arena): Promise<Known> {
   const { accounts, lake } = server.tapedeck.services;
   const accountId = await accounts.createAccount('fuzzer', 'scale');
@@ -121,14 +123,14 @@ async function prepare({ server }: Arena): Promise<Known> {
   const { jobId } = (await loading.json()) as { readonly jobId: string };
   const answer = await fetch(`${server.base}/v1/openapi-doc`);
   const document = inlined((await answer.json()) as object) as Document;
-  const found = Object.entries(document.paths).flatMap(([path, methods]) =>
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
       ...operation,
       path,
       method: method.toUpperCase(),
     })),
   );
-  const [first, ...rest] = found;
+  const [first, ...rest] = operations;
   if (first === undefined) throw new Error('the OpenAPI document has no operation');
   const usual = Array.from({ length: 40 }, (_, at) => (at % 8 === 7 ? publishable : secret));
   const tokens: Known['tokens'] = [secret, ...usual, ...HOSTILE_TEXTS.slice(0, 4)];
@@ -150,17 +152,17 @@ const METHODS = [
   'NOPE',
 ] as const;
 
-function makeRequest(known: Known, random: Seeded): RawRequest {
-  const row = random.pick(known.rows);
+function makeRequest(context: Known, random: Seeded): RawRequest {
+  const row = random.pick(context.rows);
   const path = row.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
     random.chance(0.85)
-      ? encodeURIComponent(validPath(name, known, random))
+      ? encodeURIComponent(validPath(name, context, random))
       : encoded(random.pick(HOSTILE_TEXTS), random),
   );
   const method = random.chance(0.05) ? random.pick(METHODS) : row.method;
   const slash = random.chance(0.03) ? random.pick(['/', '//', '/?', '/%20', ';a=b']) : '';
   const version = random.chance(0.9) ? 'v1' : random.pick(ODD_VERSIONS);
-  const target = `/${version}${path}${slash}?${queryOf(row, known, random)}`;
+  const target = `/${version}${path}${slash}?${queryOf(row, context, random)}`;
   return { method, target, headers: headersOf(random), body: bodyFor(row, random) };
 }
 
@@ -177,9 +179,11 @@ function validPath(name: string, { jobId }: Known, random: Seeded): string {
   return random.pick(['PRICES', 'MADE', 'OTHER']);
 }
 
-function queryOf(row: Row, known: Known, random: Seeded): string {
-  const asked = (row.parameters ?? []).filter((item) => item.in === 'query' && random.chance(0.15));
-  const parts = asked.map(({ name, schema }) => {
+function queryOf(row: Row, context: Known, random: Seeded): string {
+  const chosenParameters = (row.parameters ?? []).filter(
+    (item) => item.in === 'query' && random.chance(0.15),
+  );
+  const parts = chosenParameters.map(({ name, schema }) => {
     const value = random.chance(0.75)
       ? encodeURIComponent(validQuery(name, schema, random))
       : encoded(random.pick(HOSTILE_TEXTS), random);
@@ -192,7 +196,7 @@ function queryOf(row: Row, known: Known, random: Seeded): string {
   }
   if (random.chance(0.03))
     parts.push(random.pick(['a[b]=1', 'a[]=1', '__proto__[x]=1', '=', '&&', '_=1']));
-  if (random.chance(0.95)) parts.push(`token=${encodeURIComponent(random.pick(known.tokens))}`);
+  if (random.chance(0.95)) parts.push(`token=${encodeURIComponent(random.pick(context.tokens))}`);
   if (random.chance(0.02)) parts.push('token=again');
   return parts.join('&');
 }

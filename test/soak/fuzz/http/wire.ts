@@ -1,16 +1,16 @@
-// One request as bytes on a socket: nothing is normalised, refused or retried on our side.
+// One request as bytes on a socket: the client normalises, refuses and retries nothing.
 import { connect } from 'node:net';
 
 export interface RawRequest {
   readonly method: string;
-  /** The request target, as it goes on the wire. */
+  /** The request target, as sent on the wire. */
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer | undefined;
 }
 
 export interface RawAnswer {
-  /** 0 when the connection ended without an answer. */
+  /** 0 if the connection ended without an answer. */
   readonly status: number;
   readonly head: string;
   readonly body: string;
@@ -26,11 +26,11 @@ const headOf = ({ method, target, headers, body }: RawRequest): Buffer => {
   return Buffer.from(`${method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n`, 'utf8');
 };
 
-/** The request as text that `replay` understands and a person can read. */
-export const shown = (request: RawRequest): string =>
+/** The request as JSON text, its body in base64. */
+export const describeRequest = (request: RawRequest): string =>
   JSON.stringify({ ...request, body: request.body?.toString('base64') });
 
-/** Sends and reads until the server closes; a server that stays silent is a failure. */
+/** Sends a request and reads until the server closes; rejects if the server stays silent. */
 export function send(port: number, request: RawRequest): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
@@ -45,10 +45,10 @@ export function send(port: number, request: RawRequest): Promise<RawAnswer> {
     });
     socket.on('data', (piece) => {
       pieces.push(piece);
-      // A stream has no end: that it began is the answer.
+      // A stream has no end: its beginning is the answer.
       if (pieces.length === 1 && STREAM.test(piece.toString('latin1'))) socket.destroy();
     });
-    // A server that refuses may close while our body is still on its way.
+    // A server that refuses may close while the body is still being sent.
     socket.on('error', () => socket.destroy());
     socket.on('close', () => resolve(parse(Buffer.concat(pieces))));
   });

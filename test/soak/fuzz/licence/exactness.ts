@@ -1,5 +1,5 @@
-// Under a fold every record that the answer depends on is paid. What it depends on is found out: the
-// values of one record after the other are changed, and the query is asked again.
+// An aggregate charges every record that its answer depends on. The dependency is measured: the values of
+// one record after the other are changed, and the query is repeated.
 import assert from 'node:assert/strict';
 import { seeded } from '../../crash/rounds/seeded.ts';
 import { foldedQuery } from './foldedQueries.ts';
@@ -8,19 +8,19 @@ import { askSql, type Bar, openShop, type Shop, WEIGHTS } from './shop.ts';
 interface Exactness {
   readonly failures: readonly string[];
   readonly queries: number;
-  /** Messages paid, and those of the records that answers depend on. */
+  /** Messages paid, and the price of the records that answers depend on. */
   readonly paid: number;
   readonly learnt: number;
 }
 
-interface Asked {
+interface QueryRun {
   readonly sql: string;
   readonly body: string;
   readonly used: number;
   readonly changed: Set<number>;
 }
 
-/** Records of the shop here: three symbols on three days, so that each can be changed. */
+/** A small shop, three symbols on three days, so that each record can be changed. */
 const SYMBOLS = 3;
 const DAYS = 3;
 
@@ -29,39 +29,39 @@ export async function exactnessLaw(count: number, seed: number): Promise<Exactne
     SYMBOLS,
     DAYS,
   ]);
-  const asked: Asked[] = [];
+  const queries: QueryRun[] = [];
   const failures: string[] = [];
   for (let at = 0; at < count; at += 1) {
     const sql = foldedQuery(seeded(seed * 1_000_003 + at));
     const { body, status, used } = await askSql(shop, sql);
     if (status === 500) failures.push(`${body}\n${sql}`);
-    if (status === 200) asked.push({ sql, body, used, changed: new Set() });
+    if (status === 200) queries.push({ sql, body, used, changed: new Set() });
   }
   for (const [at, bar] of shop.bars.entries()) {
     // Beyond every bound that a query may have, and between them.
     for (const close of [1, 399.5, 100_000]) {
       await push(shop, { ...bar, close, up: !bar.up, note: `other ${close}`, volume: 1 });
-      for (const one of asked) {
+      for (const one of queries) {
         if (one.changed.has(at)) continue;
         const { body, status } = await askSql(shop, one.sql);
-        // What a busy machine did not answer in time tells nothing of a record.
+        // A time-out of a busy machine reveals nothing about a record.
         if (!BUSY.has(status) && body !== one.body) one.changed.add(at);
       }
     }
     await push(shop, bar);
   }
   let [paid, learnt] = [0, 0];
-  for (const { changed, sql, used } of asked) {
+  for (const { changed, sql, used } of queries) {
     paid += used;
     learnt += changed.size * WEIGHTS.BARS;
     if (used >= changed.size * WEIGHTS.BARS) continue;
     const which = [...changed].map((at) => `${shop.bars[at]?.symbol} ${shop.bars[at]?.date}`);
     failures.push(`${used} messages for ${changed.size} records (${which.join(', ')})\n${sql}`);
   }
-  return { failures, queries: asked.length, paid, learnt };
+  return { failures, queries: queries.length, paid, learnt };
 }
 
-/** Too slow, too many, too much at once. */
+/** Statuses of a busy server. */
 const BUSY: ReadonlySet<number> = new Set([408, 429, 503, 504]);
 
 async function push({ server }: Shop, bar: Bar): Promise<void> {

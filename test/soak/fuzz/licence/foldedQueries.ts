@@ -1,11 +1,11 @@
-// Random queries that fold records of licensed data, by joins, conditions and sub-selects of every
-// kind: what may make a record count, and what may seem to keep it from counting.
+// Random queries that aggregate records of licensed data, with joins, conditions and sub-selects of every
+// kind: some make the answer depend on a record, others only seem to exclude one.
 import type { Seeded } from '../../crash/rounds/seeded.ts';
 
 const SYMBOLS = ['AA', 'BB', 'CC'] as const;
 const DAYS = ['2024-01-02', '2024-01-03', '2024-01-04'] as const;
 
-/** A query whose rows are all made of several records. */
+/** A query whose rows all aggregate several records. */
 export function foldedQuery(random: Seeded): string {
   const from = sourceOf(random);
   const where = conditions(random, from.names, 0.7);
@@ -105,7 +105,7 @@ function sourceOf(random: Seeded): From {
     };
   }
   if (dice === 5) {
-    // What is only looked at has no columns outside: the left side is licensed too.
+    // The right side of a SEMI or ANTI join has no columns outside, so the left side is licensed too.
     const sql = `${table.sql} ${chosen} ${other.sql} ${on(bars, two)}`;
     return { sql, names: [bars], common };
   }
@@ -125,7 +125,7 @@ function sourceOf(random: Seeded): From {
   return { sql, names: [keys, bars, two], common };
 }
 
-/** Licensed records under a name: as they are, or through what may hide conditions. */
+/** Licensed records under a name: directly, or through a sub-select that may hide conditions. */
 function tableOf(random: Seeded, alias: string): { readonly sql: string; readonly common: string } {
   const inner = random.pick([
     `SELECT symbol, date, close FROM CORE.BARS`,
@@ -172,7 +172,7 @@ function plainOn(random: Seeded, left: Name, right: Name): string {
   return `ON ${own === '' ? keys.join(' AND ') : `${keys.join(' AND ')} AND ${own}`}`;
 }
 
-/** Some conditions, all of which must hold. */
+/** Some conditions, combined with AND. */
 function conditions(random: Seeded, names: readonly Name[], chance: number): string {
   const all: string[] = [];
   while (random.chance(chance) && all.length < 3)

@@ -1,23 +1,23 @@
-// What nobody paid for tells nothing: two shops differ in one licensed value, and every answer that is
-// free or failed must be the same in both, its status, headers, body and length.
+// Unpaid answers reveal nothing: two shops differ in one licensed value, and every answer that is free or
+// failed must be the same in both, its status, headers, body and length.
 import { seeded, type Seeded } from '../../crash/rounds/seeded.ts';
 import { foldedQuery } from './foldedQueries.ts';
-import { ask, type Bar, barsOf, openShop, type Shop, type Told } from './shop.ts';
+import { ask, type Bar, barsOf, openShop, type Shop, type Answer } from './shop.ts';
 
 interface Request {
   readonly path: string;
   readonly init?: RequestInit;
 }
 
-interface LeaksTold {
+interface LeaksReport {
   readonly failures: readonly string[];
   readonly answers: number;
-  /** Those that were compared: free or failed. */
+  /** Answers that were compared: free or failed. */
   readonly compared: number;
 }
 
 /** Plays `count` random requests, and each of the fixed ones unless they are left out, in two shops. */
-export async function leaksLaw(count: number, seed: number, fixed = true): Promise<LeaksTold> {
+export async function leaksLaw(count: number, seed: number, fixed = true): Promise<LeaksReport> {
   const random = seeded(seed);
   const record = random.between(0, barsOf(seed).length - 1);
   const close = random.between(100_000, 900_000) / 100;
@@ -31,27 +31,27 @@ export async function leaksLaw(count: number, seed: number, fixed = true): Promi
     ...(fixed ? fixedRequests(bar) : []),
     ...Array.from({ length: count }, () => randomRequest(random, bar)),
   ];
-  const told = { failures: [] as string[], answers: 0, compared: 0 };
+  const report = { failures: [] as string[], answers: 0, compared: 0 };
   for (const request of requests) {
     const [a, b] = [await play(one, request), await play(other, request)];
-    told.answers += 1;
+    report.answers += 1;
     if (!isUnpaid(a, request) && !isUnpaid(b, request)) continue;
-    told.compared += 1;
-    const [shown, changed] = [shownOf(a), shownOf(b)];
-    if (shown === changed) continue;
-    told.failures.push(`${JSON.stringify(request)}\n${shown}\n${changed}`);
+    report.compared += 1;
+    const [original, changed] = [shownOf(a), shownOf(b)];
+    if (original === changed) continue;
+    report.failures.push(`${JSON.stringify(request)}\n${original}\n${changed}`);
   }
-  return told;
+  return report;
 }
 
-/** HEAD is of use only while it tells no more than its headers. */
-const isUnpaid = ({ status, used }: Told, { init }: Request): boolean =>
+/** An answer to HEAD is compared too, since it must reveal nothing beyond its headers. */
+const isUnpaid = ({ status, used }: Answer, { init }: Request): boolean =>
   used === 0 || status >= 400 || init?.method === 'HEAD';
 
-const play = (shop: Shop, { init, path }: Request): Promise<Told> => ask(shop, path, init);
+const play = (shop: Shop, { init, path }: Request): Promise<Answer> => ask(shop, path, init);
 
-/** All that an answer tells, without what is another one each time. */
-function shownOf({ body, headers, status }: Told): string {
+/** The content of an answer, without the parts that differ each time. */
+function shownOf({ body, headers, status }: Answer): string {
   const ignored = new Set(['date', 'x-request-id']);
   const lines = [...headers].filter(([name]) => !ignored.has(name));
   const bare = body
@@ -66,7 +66,7 @@ const sql = (text: string, query = '', method = 'POST'): Request =>
     ? { path: `/sql-query/SHOP${query}`, init: { method, body: text } }
     : { path: `/sql-query/SHOP?sqlQuery=${encodeURIComponent(text)}`, init: { method } };
 
-/** Each door, and each way in which it answers for nothing or fails. */
+/** Each endpoint, with each way in which it answers for free or fails. */
 function fixedRequests(bar: Bar): readonly Request[] {
   const { date, symbol } = bar;
   const one = `WHERE symbol = '${symbol}' AND date = '${date}'`;
@@ -113,17 +113,17 @@ function fixedRequests(bar: Bar): readonly Request[] {
     `SELECT n FROM NUMS WHERE n = (SELECT CAST(max(note) AS INTEGER) FROM CORE.BARS ${one})`,
     `SELECT * FROM PACKED`,
   ];
-  const asked = texts.flatMap((text) => [
+  const sqlRequests = texts.flatMap((text) => [
     sql(text, '?estimate=true'),
     sql(text, '?explain=true'),
     sql(text, '?schema=true'),
     sql(text, '?maxMessages=2'),
     sql(text, '', 'HEAD'),
   ]);
-  return [...free, ...asked, ...failing(bar).map((text) => sql(text)), ...listed(symbol)];
+  return [...free, ...sqlRequests, ...failing(bar).map((text) => sql(text)), ...listed(symbol)];
 }
 
-/** Queries that fail on the record, whatever it holds; some say what it holds. */
+/** Queries that fail on the record for any value; some of their messages could contain it. */
 function failing({ close, date, note, symbol }: Bar): readonly string[] {
   const one = `WHERE symbol = '${symbol}' AND date = '${date}'`;
   const casts = ['INTEGER', 'DATE', 'TIMESTAMP', 'BOOLEAN', 'DOUBLE', 'DECIMAL(4, 1)'];
@@ -153,7 +153,7 @@ function failing({ close, date, note, symbol }: Bar): readonly string[] {
   ];
 }
 
-/** What lists, tells of datasets, or refuses to take licensed data elsewhere. */
+/** Requests that list or describe datasets, or that try to export licensed data and are refused. */
 function listed(symbol: string): readonly Request[] {
   const post = (path: string, value: object): Request => ({
     path,

@@ -1,19 +1,19 @@
-// Programs that try to learn licensed records for less than they cost: each packs, folds, guesses or
-// walks in a way of its own, over a relation that reads the records directly, by views or by WITH.
-// What a program learnt is read out of its answers, and what it paid out of their headers.
+// Programs that try to learn licensed records below their price: each packs, aggregates, guesses or
+// searches in its own way, over a relation that reads the records directly, by views or by WITH.
+// The learnt values are read from its answers, and the paid messages from their headers.
 import type { Seeded } from '../../crash/rounds/seeded.ts';
-import { ask, askSql, type Bar, type Shop, type Told } from './shop.ts';
+import { ask, askSql, type Bar, type Shop, type Answer } from './shop.ts';
 
 interface Program {
   readonly name: string;
-  /** Answers the values that it learnt, in cents; each is one of a target's. */
+  /** Returns the values that it learnt, in cents; each is a target's value. */
   readonly run: (shop: Shop, call: Asking) => Promise<readonly number[]>;
 }
 
-/** Asks and keeps what was paid. */
+/** Sends requests and adds up what they cost. */
 interface Asking {
-  sql(text: string): Promise<Told>;
-  get(path: string): Promise<Told>;
+  sql(text: string): Promise<Answer>;
+  get(path: string): Promise<Answer>;
 }
 
 export const centsOf = ({ close }: Bar): number => Math.round(close * 100);
@@ -21,9 +21,9 @@ export const centsOf = ({ close }: Bar): number => Math.round(close * 100);
 interface Aim {
   /** A source that has symbol, date and close. */
   readonly rel: string;
-  /** What stands before SELECT. */
+  /** Text before SELECT. */
   readonly common: string;
-  /** The records that are wanted: of one symbol, in order of their days. */
+  /** The records to learn: of one symbol, in order of their days. */
   readonly targets: readonly Bar[];
   readonly where: string;
 }
@@ -31,7 +31,7 @@ interface Aim {
 const CENTS = 'CAST(round(close * 100) AS BIGINT)';
 const centsIn = (alias: string): string => `CAST(round(${alias}.close * 100) AS BIGINT)`;
 
-/** Targets and the way to them, from a seed. */
+/** Picks targets and a relation that reads them. */
 function aimOf(random: Seeded, bars: readonly Bar[]): Aim {
   const symbol = random.pick(['AA', 'BB', 'CC', 'DD', 'EE'] as const);
   const all = bars.filter((bar) => bar.symbol === symbol);
@@ -59,7 +59,7 @@ const each = (aim: Aim, text: (bar: Bar, at: number) => string, between = ', '):
 const one = ({ rel }: Aim, { date, symbol }: Bar): string =>
   `${rel} b WHERE symbol = '${symbol}' AND date = '${date}'`;
 
-/** One statement, in whose answer the values stand as numbers. */
+/** One statement whose answer contains the values as numbers. */
 const PACKING: Readonly<Record<string, Text>> = {
   'a concat of lead': (aim) =>
     `SELECT concat_ws('|', ${each(aim, (_, at) => `lead(${CENTS}, ${at}) OVER (ORDER BY date)`)}) AS v
@@ -170,18 +170,18 @@ const PACKING: Readonly<Record<string, Text>> = {
 
 const numbersIn = (body: string): readonly number[] => (body.match(/\d+/g) ?? []).map(Number);
 
-/** The first statement of a relation's WITH stands before the program's own. */
+/** Runs one packing statement, after the WITH clause of its relation. */
 const packing = (name: string, text: Text, aim: Aim): Program => ({
   name: `${name} of ${aim.rel}`,
   run: async (_shop, call) => {
     const { body, status } = await call.sql(`${aim.common}${text(aim)}`);
     if (status !== 200) throw new Error(`${name}: ${body}\n${aim.common}${text(aim)}`);
-    const found = new Set(numbersIn(body));
-    return aim.targets.map(centsOf).filter((cents) => found.has(cents));
+    const numbers = new Set(numbersIn(body));
+    return aim.targets.map(centsOf).filter((cents) => numbers.has(cents));
   },
 });
 
-/** Values that are digits of one number. */
+/** Packs the values as digits of one number. */
 const digits = (aim: Aim): Program => ({
   name: `digits of one number of ${aim.rel}`,
   run: async (_shop, call) => {
@@ -193,13 +193,13 @@ const digits = (aim: Aim): Program => ({
     const { body, status } = await call.sql(text);
     if (status !== 200) throw new Error(`${body}\n${text}`);
     let rest = BigInt(/\d+/.exec(body)?.[0] ?? '0');
-    const found: number[] = [];
-    for (; rest > 0n; rest /= 100_000n) found.push(Number(rest % 100_000n));
-    return aim.targets.map(centsOf).filter((cents) => found.includes(cents));
+    const values: number[] = [];
+    for (; rest > 0n; rest /= 100_000n) values.push(Number(rest % 100_000n));
+    return aim.targets.map(centsOf).filter((cents) => values.includes(cents));
   },
 });
 
-/** Values as signs of one text. */
+/** Packs the values as characters of one text. */
 const signs = (aim: Aim): Program => ({
   name: `signs of one text of ${aim.rel}`,
   run: async (_shop, call) => {
@@ -211,17 +211,17 @@ const signs = (aim: Aim): Program => ({
     if (status !== 200) throw new Error(`${body}\n${text}`);
     const [row] = JSON.parse(body) as readonly { readonly v: string }[];
     const codes = [...(row?.v ?? '')].map((one) => (one.codePointAt(0) ?? 0) - 1_000);
-    const found = codes.flatMap((code, at) =>
+    const values = codes.flatMap((code, at) =>
       at % 2 === 0 ? [code * 300 + (codes[at + 1] ?? 0)] : [],
     );
-    return aim.targets.map(centsOf).filter((cents) => found.includes(cents));
+    return aim.targets.map(centsOf).filter((cents) => values.includes(cents));
   },
 });
 
-/** Whether a value is over a bound, by one call; the price of a bit is one object at least. */
+/** A call that reveals whether a value is over a bound; a bit costs at least one object. */
 type Bit = (aim: Aim, bar: Bar, bound: number) => string;
 
-const BITS: Readonly<Record<string, readonly [text: Bit, isOver: (told: Told) => boolean]>> = {
+const BITS: Readonly<Record<string, readonly [text: Bit, isOver: (answer: Answer) => boolean]>> = {
   'a row or none': [
     (aim, bar, bound) => `SELECT 1 AS v FROM ${one(aim, bar)} AND ${CENTS} > ${bound}`,
     ({ body }) => body !== '[]',
@@ -236,7 +236,7 @@ const BITS: Readonly<Record<string, readonly [text: Bit, isOver: (told: Told) =>
         FROM ${one(aim, bar)}`,
     ({ status }) => status === 400,
   ],
-  'a cast that fails in a filter that leaves nothing': [
+  'a cast that fails in a filter that matches nothing': [
     (aim, bar, bound) =>
       `SELECT 1 AS v FROM ${one(aim, bar)}
         AND CASE WHEN ${CENTS} > ${bound} THEN CAST(concat('x', symbol) AS INTEGER) ELSE 0 END = 1`,
@@ -261,7 +261,7 @@ const BITS: Readonly<Record<string, readonly [text: Bit, isOver: (told: Told) =>
   ],
 };
 
-/** Learns one value bit by bit. */
+/** Learns one value by bisection. */
 const bisection = (
   name: string,
   [text, isOver]: (typeof BITS)[string] & object,
@@ -274,16 +274,16 @@ const bisection = (
     let [least, most] = [0, 131_071];
     while (least < most) {
       const middle = Math.floor((least + most) / 2);
-      const told = await call.sql(`${aim.common}${text(aim, bar, middle)}`);
-      if (told.used === 0) throw new Error(`a bit for nothing: ${told.status} ${told.body}`);
-      if (isOver(told)) least = middle + 1;
+      const answer = await call.sql(`${aim.common}${text(aim, bar, middle)}`);
+      if (answer.used === 0) throw new Error(`a bit for nothing: ${answer.status} ${answer.body}`);
+      if (isOver(answer)) least = middle + 1;
       else most = middle;
     }
     return [least];
   },
 });
 
-/** Three values at once as the digits of one number, base 5: a row of NUMS is a guess at all of them. */
+/** Three values as the digits of one number, base 5: each row of NUMS is a guess of all three. */
 const DIGITS = 3;
 const guesses = ({ targets }: Aim, n: string): string => {
   const places = targets.slice(0, DIGITS).map(({ date }, at) => {
@@ -302,13 +302,13 @@ const few = ({ targets }: Aim): string =>
    AND b.date >= '${targets[0]?.date}'`;
 const wrong = (aim: Aim, n: string): string => `b.volume % 5 <> ${guesses(aim, n)}`;
 
-/** As many rows as the number that the digits make, before those of NUMS. */
+/** As many rows as the number of those digits, followed by the rows of NUMS. */
 const counting = (aim: Aim): string =>
   `(SELECT 0 AS kind, 0 AS n FROM CORE.BARS b, NUMS x
     WHERE ${few(aim)} AND x.n < (b.volume % 5) * CASE b.date ${placed(aim)} END
     UNION ALL SELECT 1 AS kind, n FROM NUMS)`;
 
-/** Answers one row, from which `decode` makes the number. */
+/** Statements that return one row, from which `decode` computes the number. */
 const JOINT: Readonly<Record<string, readonly [text: Text, decode: (row: number) => number]>> = {
   'an outer join that finds no wrong digit': [
     (
@@ -368,18 +368,18 @@ const joint = (
   },
 });
 
-/** The doors of series: what they fold, and what they leave out. */
+/** Requests of the series endpoints: their aggregates, and their empty answers. */
 const SERIES: Readonly<Record<string, (aim: Aim, call: Asking) => Promise<readonly number[]>>> = {
   'page by page': async ({ targets }, call) => {
-    const found: number[] = [];
+    const values: number[] = [];
     for (const { date, symbol } of targets) {
       const { body } = await call.get(`/data/CORE/BARS/${symbol}?on=${date}&filter=close`);
-      found.push(...(JSON.parse(body) as readonly Bar[]).map(centsOf));
+      values.push(...(JSON.parse(body) as readonly Bar[]).map(centsOf));
     }
-    return found;
+    return values;
   },
   'sums that grow': async ({ targets }, call) => {
-    const found: number[] = [];
+    const values: number[] = [];
     let before = 0;
     const first = targets[0]?.date ?? '';
     for (const { date, symbol } of targets) {
@@ -389,10 +389,10 @@ const SERIES: Readonly<Record<string, (aim: Aim, call: Asking) => Promise<readon
       );
       const [row] = JSON.parse(body) as readonly Bar[];
       const sum = row === undefined ? before : centsOf(row);
-      found.push(sum - before);
+      values.push(sum - before);
       before = sum;
     }
-    return found;
+    return values;
   },
   'a view that packs': async ({ targets }, call) => {
     const { body } = await call.get(`/data/SHOP/PACKED/${targets[0]?.symbol}`);
@@ -427,7 +427,7 @@ const SERIES: Readonly<Record<string, (aim: Aim, call: Asking) => Promise<readon
   },
 };
 
-/** So many programs: each family in turn, each time at other records in another way. */
+/** `count` programs: each family in turn, each time with other records and another relation. */
 export function programsOf(
   count: number,
   random: Seeded,
@@ -454,9 +454,9 @@ export function programsOf(
     ...Object.entries(SERIES).map(([name, run]) => (aim: Aim): Program => ({
       name,
       run: async (_shop, call) => {
-        const found = await run(aim, call);
-        const known = new Set(bars.map(centsOf));
-        return found.filter((cents) => known.has(cents));
+        const values = await run(aim, call);
+        const allCents = new Set(bars.map(centsOf));
+        return values.filter((cents) => allCents.has(cents));
       },
     })),
   ];
@@ -467,16 +467,16 @@ export function programsOf(
   });
 }
 
-/** What programs ask with, and what that cost. */
+/** A client for programs that adds up what their requests cost. */
 export function meterOf(shop: Shop): Asking & { readonly paid: () => number } {
   let paid = 0;
-  const kept = (told: Told): Told => {
-    paid += told.used;
-    return told;
+  const recordPayment = (answer: Answer): Answer => {
+    paid += answer.used;
+    return answer;
   };
   return {
-    sql: async (text) => kept(await askSql(shop, text)),
-    get: async (path) => kept(await ask(shop, path)),
+    sql: async (text) => recordPayment(await askSql(shop, text)),
+    get: async (path) => recordPayment(await ask(shop, path)),
     paid: () => paid,
   };
 }

@@ -1,13 +1,13 @@
-// Rules over data of others, in two worlds that differ in a price: whatever a tenant does with its rules,
-// both worlds look the same to it until it has paid at least what reading the price costs. Thresholds lie
-// between the two prices, as those of a bisection do.
+// Rules over licensed data, in two worlds that differ in a price: for any actions of a tenant with its rules,
+// both worlds return the same answers until it has paid at least the cost of reading the price. Thresholds
+// are between the two prices, as in a bisection.
 import { openRuleServer, type RuleServer } from '../../../api/rules/ruleServer.ts';
 import { seeded, type Seeded } from '../../crash/rounds/seeded.ts';
 
 const ACTIONS = 12;
 /** Messages that a limited token may spend. */
 const LIMITS = [0, 0, 1, 3, undefined] as const;
-/** What `/stock/AAA/quote/latestPrice` costs. */
+/** Price of `/stock/AAA/quote/latestPrice`. */
 const READ_PRICE = 1;
 
 /** A tenant in one of the worlds. */
@@ -15,7 +15,7 @@ interface Tenant {
   readonly world: RuleServer;
   readonly accountId: string;
   readonly token: string;
-  /** Prices that are this world's own. */
+  /** The price in this world, derived from a common one. */
   readonly secret: (at: number) => number;
   ruleId: string;
 }
@@ -25,26 +25,26 @@ interface Seen {
   readonly used: number;
 }
 
-interface RuleLeaksTold {
+interface RuleLeaksReport {
   readonly failures: readonly string[];
   readonly answers: number;
-  /** Programs that learnt something, and paid for it. */
+  /** Programs that learnt the price, and paid for it. */
   readonly learnt: number;
 }
 
-/** Plays so many programs, each by a new tenant. */
-export async function ruleLeaksLaw(count: number, seed: number): Promise<RuleLeaksTold> {
+/** Plays `count` programs, each with a new tenant. */
+export async function ruleLeaksLaw(count: number, seed: number): Promise<RuleLeaksReport> {
   await using one = await openRuleServer({ TAPEDECK_RATE_LIMIT: 'off' });
   await using other = await openRuleServer({ TAPEDECK_RATE_LIMIT: 'off' });
-  const told = { failures: [] as string[], answers: 0, learnt: 0 };
+  const report = { failures: [] as string[], answers: 0, learnt: 0 };
   for (let at = 0; at < count; at += 1) {
     const programSeed = seed * 1_000_003 + at;
     const end = await playProgram([one, other], programSeed);
-    told.answers += end.answers;
-    if (end.failure !== undefined) told.failures.push(`seed ${programSeed}: ${end.failure}`);
-    if (end.isLearnt) told.learnt += 1;
+    report.answers += end.answers;
+    if (end.failure !== undefined) report.failures.push(`seed ${programSeed}: ${end.failure}`);
+    if (end.isLearnt) report.learnt += 1;
   }
-  return told;
+  return report;
 }
 
 interface End {
@@ -65,7 +65,7 @@ async function playProgram(worlds: readonly RuleServer[], seed: number): Promise
   for (let step = 0; step < ACTIONS; step += 1) {
     const action = nextAction(random, step === 0);
     done.push(action.name);
-    // Not always, so that what waits for a look is found too.
+    // Sometimes without reading, so that effects of a delayed read are tested too.
     const looks = random.chance(0.7);
     const results: Seen[] = [];
     for (const tenant of tenants) results.push(await observed(tenant, action, looks));
@@ -118,14 +118,14 @@ function ruleOf(random: Seeded): object {
   };
 }
 
-/** The first makes it, those behind it edit it. */
+/** The first call creates the rule, later ones edit it. */
 function saveRule(random: Seeded): Action {
   const rule = ruleOf(random);
   return named(`save ${JSON.stringify(rule)}`, async (tenant) => {
     const id = tenant.ruleId === '' ? {} : { id: tenant.ruleId };
     const text = await call(tenant, 'POST', '/rules/create', { ...rule, ...id });
-    const { id: made } = parsed(text.slice(text.indexOf('{'))) as { readonly id?: string };
-    tenant.ruleId = made ?? tenant.ruleId;
+    const { id: createdId } = parsed(text.slice(text.indexOf('{'))) as { readonly id?: string };
+    tenant.ruleId = createdId ?? tenant.ruleId;
     return text;
   });
 }
@@ -190,7 +190,7 @@ async function endProgram(tenants: readonly Tenant[]): Promise<void> {
   }
 }
 
-/** What a tenant is told by the query of its rule; parameters stand in the query, or a body is sent. */
+/** Sends a tenant's request about its rule, with parameters in the query or in a body; returns the answer. */
 async function call(
   { ruleId, token, world }: Tenant,
   method: string,
@@ -215,7 +215,7 @@ async function call(
   return `${answer.status} ${used} ${await answer.text()}`;
 }
 
-/** Where a tenant looks. */
+/** The views that a tenant reads. */
 const VIEWS = [
   `/rules/info/${ID}`,
   '/rules',
@@ -231,7 +231,7 @@ const VIEWS = [
   '/account/metadata',
 ] as const;
 
-/** An action, its answer, and what the tenant sees behind it. */
+/** Runs an action; returns its answer and the tenant's views after it. */
 async function observed(tenant: Tenant, { run }: Action, looks: boolean): Promise<Seen> {
   const texts = [await run(tenant)];
   await tenant.world.settled();
@@ -240,7 +240,7 @@ async function observed(tenant: Tenant, { run }: Action, looks: boolean): Promis
   return { text: plain(texts.join('\n'), tenant), used: ledger.balance(tenant.accountId).used };
 }
 
-/** Without what is another one each time. */
+/** Removes the parts of a text that differ each time. */
 const plain = (text: string, { accountId, ruleId, token }: Tenant): string =>
   text
     .replaceAll(ruleId === '' ? '\u0000' : ruleId, ID)

@@ -1,6 +1,6 @@
-// A shop of licensed data: the operator's datasets in CORE, and a customer with tables, views and
-// published queries of its own over them. Every value is told by its seed, so that two shops differ
-// in what they are told to and in nothing else.
+// A shop of licensed data: the operator's datasets in CORE, and a customer with its own tables, views and
+// published queries over them. Every value is derived from the seed, so that two shops differ only in the
+// given change.
 import assert from 'node:assert/strict';
 import { createWorkspace } from '../../../../store/lake/datasetEdits.ts';
 import { seeded } from '../../crash/rounds/seeded.ts';
@@ -11,7 +11,7 @@ const DAYS = Array.from({ length: 12 }, (_, at) => `2024-01-${String(at + 2).pad
 /** Messages for a record, by dataset. */
 export const WEIGHTS = { BARS: 3, RATINGS: 7, PREMIUM: 5, OPEN: 2, HISTORICAL_PRICES: 2 } as const;
 
-/** The moment at which all shops are: two of them differ in nothing but their values. */
+/** The clock of all shops, so that two of them differ only in their values. */
 const NOW_MS = Date.parse('2024-01-20T17:00:00Z');
 /** Rows of the customer's table NUMS: n from 0. */
 const NUMS = 300;
@@ -28,13 +28,13 @@ export interface Bar {
 export interface Shop extends AsyncDisposable {
   readonly server: TestServer;
   readonly bars: readonly Bar[];
-  /** Of the customer. */
+  /** The customer's token. */
   readonly token: string;
   readonly secret: string;
 }
 
 interface Change {
-  /** Which record of BARS has other values. */
+  /** Index of the record of BARS that has other values. */
   readonly record: number;
   readonly values: Partial<Bar>;
 }
@@ -42,12 +42,12 @@ interface Change {
 /** Symbols and days. */
 const WHOLE: readonly [symbols: number, days: number] = [SYMBOLS.length, DAYS.length];
 
-/** Bars in order of symbol and date, each with a close of its own. */
+/** Bars in order of symbol and date, with random closes. */
 export function barsOf(seed: number, change?: Change, size = WHOLE): readonly Bar[] {
   const random = seeded(seed);
   const bars = SYMBOLS.slice(0, size[0]).flatMap((symbol) =>
     DAYS.slice(0, size[1]).map((date) => {
-      // Quarters add up alike in any order: another order of a sum is nothing that was learnt.
+      // Quarters add up to the same sum in any order, so that the order of a sum reveals nothing.
       const cents = 25 * random.between(40, 3_600);
       const [volume, up] = [random.between(1, 9_999), random.chance(0.5)];
       return { symbol, date, close: cents / 100, volume, note: `note ${cents}`, up };
@@ -80,7 +80,7 @@ export async function openShop(
   const { accounts, lake } = server.tapedeck.services;
   const bars = barsOf(seed, change, size);
   await send(server, server.secret, 'POST', '/workspaces', { name: 'CORE' });
-  const put = (name: keyof typeof WEIGHTS, access: object): Promise<void> =>
+  const createDataset = (name: keyof typeof WEIGHTS, access: object): Promise<void> =>
     fill(server, server.secret, 'CORE', name, BAR, bars, {
       weight: WEIGHTS[name],
       access,
@@ -89,10 +89,10 @@ export async function openShop(
         date: 'date',
       },
     });
-  await put('BARS', { level: 'open' });
-  await put('PREMIUM', { level: 'premium' });
-  await put('HISTORICAL_PRICES', { level: 'open' });
-  await put('OPEN', { level: 'open', sqlPrice: 'answer' });
+  await createDataset('BARS', { level: 'open' });
+  await createDataset('PREMIUM', { level: 'premium' });
+  await createDataset('HISTORICAL_PRICES', { level: 'open' });
+  await createDataset('OPEN', { level: 'open', sqlPrice: 'answer' });
   const ratings = SYMBOLS.map((symbol, at) => ({
     symbol,
     stars: (bars[at * size[1]]?.volume ?? 0) % 5,
@@ -124,14 +124,17 @@ export async function openShop(
 }
 
 async function fillCustomer(server: TestServer, secret: string): Promise<void> {
-  const put = (name: string, properties: object, rows: readonly object[]): Promise<void> =>
-    fill(server, secret, 'SHOP', name, properties, rows, { weight: 0 });
-  await put(
+  const createDataset = (
+    name: string,
+    properties: object,
+    rows: readonly object[],
+  ): Promise<void> => fill(server, secret, 'SHOP', name, properties, rows, { weight: 0 });
+  await createDataset(
     'NUMS',
     { n: INTEGER },
     Array.from({ length: NUMS }, (_, n) => ({ n })),
   );
-  await put(
+  await createDataset(
     'KEYS',
     { symbol: TEXT, date: DATE },
     SYMBOLS.slice(0, 3).flatMap((symbol) => DAYS.slice(0, 4).map((date) => ({ symbol, date }))),
@@ -188,7 +191,7 @@ async function send(
   return text;
 }
 
-export interface Told {
+export interface Answer {
   readonly status: number;
   readonly body: string;
   readonly headers: Headers;
@@ -196,12 +199,12 @@ export interface Told {
   readonly used: number;
 }
 
-/** Asks as the customer, below /v1. */
+/** Sends a request as the customer, below /v1. */
 export async function ask(
   { server, token }: Shop,
   path: string,
   init: RequestInit = {},
-): Promise<Told> {
+): Promise<Answer> {
   const headers = { ...init.headers, authorization: `Bearer ${token}` };
   const answer = await fetch(`${server.base}/v1${path}`, { ...init, headers });
   const body = await answer.text();
@@ -210,6 +213,6 @@ export async function ask(
   return { status: answer.status, body, headers: answer.headers, used };
 }
 
-/** A query as the customer asks it in workspace SHOP. */
-export const askSql = (shop: Shop, sql: string, query = ''): Promise<Told> =>
+/** Sends an SQL query as the customer, in workspace SHOP. */
+export const askSql = (shop: Shop, sql: string, query = ''): Promise<Answer> =>
   ask(shop, `/sql-query/SHOP${query}`, { method: 'POST', body: sql });

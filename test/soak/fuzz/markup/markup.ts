@@ -11,12 +11,12 @@ import { seeded, type Seeded } from '../../crash/rounds/seeded.ts';
 import { BODY_ROWS, targetOf } from '../bodies/rows.ts';
 import { bodyWith, placesIn } from '../bodies/schemas.ts';
 
-/** What runs it asks for `/ran`. */
+/** Markup that requests `/ran` if it runs. */
 const MARKUP = `"><script>fetch('/ran')</script><img src=x onerror="fetch('/ran')">`;
 const NAMED = '</title><svg onload=fetch("/ran")>';
 const POLICY = "default-src 'none'; sandbox";
 
-interface Asked {
+interface MarkupRequest {
   readonly what: string;
   readonly path: string;
   readonly init: RequestInit;
@@ -29,7 +29,7 @@ interface Page {
   readonly body: string;
 }
 
-/** It runs, so that the browser is seen to tell. */
+/** Its markup runs, which proves that the browser would report it. */
 const CONTROL: Page = {
   what: 'a page without a policy',
   status: 200,
@@ -37,23 +37,23 @@ const CONTROL: Page = {
   body: MARKUP,
 };
 
-interface MarkupTold {
+interface MarkupReport {
   readonly failures: readonly string[];
   readonly answers: number;
-  /** Opened in the browser. */
+  /** Pages that were opened in the browser. */
   readonly pages: number;
 }
 
-/** Sends `count` requests, a share of all places of all routes; all of them where it is larger. */
-export async function markupLaw(count: number, seed: number): Promise<MarkupTold> {
+/** Sends `count` requests of all places of all routes, or all of them if `count` is larger. */
+export async function markupLaw(count: number, seed: number): Promise<MarkupReport> {
   await using server = await startServer({ settings: { TAPEDECK_RATE_LIMIT: 'off' } });
   await send(server, 'POST', '/workspaces', { name: 'FUZZ' });
   const url = `${server.base}/v1/data/FUZZ/PRICES?wait=true&key=symbol&date=date&token=${server.secret}`;
   await fetch(url, { method: 'POST', body: 'symbol,date,v\nA,2024-01-02,1\n' });
   const failures: string[] = [];
   const pages: Page[] = [];
-  const asked = chosen(all(server), count, seeded(seed));
-  for (const { init, path, what } of asked) {
+  const requests = chosen(all(server), count, seeded(seed));
+  for (const { init, path, what } of requests) {
     const answer = await fetch(`${server.base}${path}`, { ...init, redirect: 'manual' });
     if ((answer.headers.get('content-type') ?? '').startsWith('text/event-stream')) {
       await answer.body?.cancel();
@@ -67,39 +67,47 @@ export async function markupLaw(count: number, seed: number): Promise<MarkupTold
       failures.push(`${what}: without nosniff`);
     pages.push({ what, status: answer.status, headers: [...answer.headers], body });
   }
-  const shown = pages.filter(isShown);
-  const [control, ...ran] = await openAll([CONTROL, ...shown]);
+  const documents = pages.filter(isShown);
+  const [control, ...ran] = await openAll([CONTROL, ...documents]);
   if (control !== CONTROL.what) failures.push('the browser ran nothing of a page without a policy');
-  return { failures: [...failures, ...ran], answers: pages.length, pages: shown.length };
+  return { failures: [...failures, ...ran], answers: pages.length, pages: documents.length };
 }
 
-/** What a browser may show as a document, and what tells of markup in plain text. */
+/** True if a browser may render the answer as a document, including an answer without a type. */
 const isShown = ({ body, headers }: Page): boolean => {
   const type = headers.find(([name]) => name === 'content-type')?.[1] ?? '';
   return /html|xml|svg/.test(type) || (type === '' && body !== '');
 };
 
-function chosen(asked: readonly Asked[], count: number, random: Seeded): readonly Asked[] {
-  if (count >= asked.length) return asked;
-  const rest = [...asked];
+function chosen(
+  requests: readonly MarkupRequest[],
+  count: number,
+  random: Seeded,
+): readonly MarkupRequest[] {
+  if (count >= requests.length) return requests;
+  const rest = [...requests];
   return Array.from({ length: count }, () => rest.splice(random.between(0, rest.length - 1), 1))
     .flat()
     .filter((one) => one !== undefined);
 }
 
-const all = (server: TestServer): readonly Asked[] => [
+const all = (server: TestServer): readonly MarkupRequest[] => [
   ...ENDPOINTS.flatMap((endpoint) => ofEndpoint(endpoint, server)),
   ...bodies(server),
 ];
 
 /** Paths, queries and headers. */
-function ofEndpoint(endpoint: Endpoint, server: TestServer): readonly Asked[] {
+function ofEndpoint(endpoint: Endpoint, server: TestServer): readonly MarkupRequest[] {
   const { id, method, parameters, path } = endpoint;
   const token = endpoint.token === 'publishable' ? server.publishable : server.secret;
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
   const target = targetOf(endpoint);
   const navigates = { accept: 'text/html,*/*;q=0.8', 'sec-fetch-mode': 'navigate' };
-  const asked = (what: string, url: string, headers: Record<string, string> = {}): Asked => {
+  const makeRequest = (
+    what: string,
+    url: string,
+    headers: Record<string, string> = {},
+  ): MarkupRequest => {
     const separator = url.includes('?') ? '&' : '?';
     const body = method === 'GET' || method === 'DELETE' ? {} : { body: MARKUP };
     return {
@@ -112,12 +120,12 @@ function ofEndpoint(endpoint: Endpoint, server: TestServer): readonly Asked[] {
     `${target}?${encodeURIComponent(name)}=${encodeURIComponent(value)}`;
   return [
     ...names.map((name) =>
-      asked(`path ${name}`, targetOf(endpoint, { [name]: encodeURIComponent(MARKUP) })),
+      makeRequest(`path ${name}`, targetOf(endpoint, { [name]: encodeURIComponent(MARKUP) })),
     ),
-    ...parameters.map(({ name }) => asked(`query ${name}`, query(name, MARKUP))),
-    asked('a name of the query', query(NAMED, '1')),
-    asked('the token', query('token', MARKUP)),
-    asked('headers', target, {
+    ...parameters.map(({ name }) => makeRequest(`query ${name}`, query(name, MARKUP))),
+    makeRequest('a name of the query', query(NAMED, '1')),
+    makeRequest('the token', query('token', MARKUP)),
+    makeRequest('headers', target, {
       'user-agent': NAMED,
       referer: `http://a.example/${NAMED}`,
       'x-forwarded-for': NAMED,
@@ -128,7 +136,7 @@ function ofEndpoint(endpoint: Endpoint, server: TestServer): readonly Asked[] {
 }
 
 /** Every member of every body, as a form of another site sends it. */
-function bodies({ base, secret, tapedeck }: TestServer): readonly Asked[] {
+function bodies({ base, secret, tapedeck }: TestServer): readonly MarkupRequest[] {
   const headers = {
     'content-type': 'text/plain',
     'sec-fetch-mode': 'navigate',
@@ -137,7 +145,7 @@ function bodies({ base, secret, tapedeck }: TestServer): readonly Asked[] {
   return BODY_ROWS.filter(({ id }) => base !== '' && !id.startsWith('mcp')).flatMap(
     ({ id, isAdmin, method, schema, targets }) =>
       placesIn(schema).flatMap(({ path }) =>
-        [MARKUP, { [NAMED]: MARKUP }].map((value, at): Asked => {
+        [MARKUP, { [NAMED]: MARKUP }].map((value, at): MarkupRequest => {
           const token = isAdmin ? tapedeck.services.adminToken : secret;
           const body = JSON.stringify(bodyWith(schema, path, value));
           return {
@@ -150,18 +158,18 @@ function bodies({ base, secret, tapedeck }: TestServer): readonly Asked[] {
   );
 }
 
-/** Serves the pages as they came to a browser, one after the other. @returns those in which something ran */
+/** Serves the pages to a browser, one after the other. @returns those in which something ran */
 async function openAll(pages: readonly Page[]): Promise<readonly string[]> {
   let now: Page | undefined;
   const ran = new Set<string>();
   const server = createServer((request, response) => {
     if (now !== undefined && request.url?.startsWith('/page/') === true) {
-      const kept = now.headers.filter(([name]) => KEPT.has(name));
-      response.writeHead(now.status === 304 ? 200 : now.status, Object.fromEntries(kept));
+      const pageHeaders = now.headers.filter(([name]) => KEPT.has(name));
+      response.writeHead(now.status === 304 ? 200 : now.status, Object.fromEntries(pageHeaders));
       return void response.end(now.body);
     }
     if (request.url === '/ran') {
-      // What an earlier page asked for may come late.
+      // A request of an earlier page may arrive late.
       const [, at] = /\/page\/(\d+)$/.exec(request.headers.referer ?? '') ?? [];
       ran.add((at === undefined ? now : pages[Number(at)])?.what ?? '');
     }

@@ -1,13 +1,13 @@
-// The attacks as files: one block each, `=== name`, what is expected, options, and the SQL text.
-// README.md says how a block is written.
+// Reads the attacks from files: one block each, `=== name`, the expected outcomes, options, and the SQL
+// text. README.md describes the format.
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
-/** Whose token asks: the owner's, or one with the right to read one dataset. */
+/** The token of the query: the owner's, or one with the right to read one dataset. */
 type Asker = 'owner' | 'narrow';
 
 export type Expectation =
-  /** 400, whatever the reason. */
+  /** 400, for any reason. */
   | { readonly kind: 'refused' }
   /** 400: there is no such dataset. */
   | { readonly kind: 'missing' }
@@ -17,9 +17,9 @@ export type Expectation =
   | { readonly kind: 'absent' }
   /** 413 or 504, with the limit's value. */
   | { readonly kind: 'limit' }
-  /** 200, within all limits and without what may not be seen. */
+  /** 200, within all limits and without forbidden data. */
   | { readonly kind: 'harmless' }
-  /** 200, for at least what these datasets cost. */
+  /** 200, for at least the price of these datasets. */
   | { readonly kind: 'priced'; readonly datasets: readonly string[] }
   | { readonly kind: 'answer'; readonly rows: unknown };
 
@@ -27,7 +27,7 @@ export interface Attack {
   /** `file.txt:line name`. */
   readonly name: string;
   readonly theme: string;
-  /** One of them has to hold. */
+  /** Accepted outcomes: one of them must match. */
   readonly expected: readonly Expectation[];
   /** JSON text of the parameters. */
   readonly parameters: string | undefined;
@@ -83,7 +83,7 @@ function attackOf(theme: string, place: string, block: string): Attack {
   };
 }
 
-/** `refused | answer [{"a":1}]`: an answer is the last, since its JSON may hold a bar. */
+/** Parses `refused | answer [{"a":1}]`: an answer is last, since its JSON may contain a bar. */
 function expectationsOf(text: string, name: string): readonly Expectation[] {
   const answer = /(?:^| \| )answer (.*)$/.exec(text);
   const words = text.slice(0, answer?.index ?? text.length).split(' | ');
@@ -97,14 +97,15 @@ const PLAIN = ['refused', 'missing', 'forbidden', 'absent', 'limit', 'harmless']
 function expectationOf(text: string, name: string): Expectation {
   const [word = '', ...datasets] = text.split(' ');
   if (word === 'priced' && datasets.length > 0) return { kind: 'priced', datasets };
-  const kind = PLAIN.find((known) => known === text);
+  const kind = PLAIN.find((plain) => plain === text);
   if (kind === undefined) throw new Error(`${name}: nothing is expected by "${text}"`);
   return { kind };
 }
 
 /**
- * `{{u+0041}}` a code point, half a pair too · `{{repeat 3 ab}}` ababab · `{{list 3 |, |t#}}`
- * t1, t2, t3, with any sign for the bars; `@` is the number before, `&` the one behind.
+ * Expands `{{u+0041}}` to a code point, also a lone surrogate · `{{repeat 3 ab}}` to ababab ·
+ * `{{list 3 |, |t#}}` to t1, t2, t3, with any character for the bars; `@` is the previous number, `&` the
+ * next.
  */
 const generated = (text: string): string =>
   text

@@ -1,5 +1,5 @@
-// Hostile texts against a server: each is answered, refused or ended by a limit, and nobody learns
-// what is not theirs.
+// Hostile texts against a server: each is answered, refused or ended by a limit, and reveals no data of
+// other accounts.
 import { createWorkspace } from '../../../../store/lake/datasetEdits.ts';
 import { type Seeded, seeded } from '../../crash/rounds/seeded.ts';
 import { fillServer } from '../../../query/sql/shelves.ts';
@@ -8,9 +8,9 @@ import { hostileText } from './texts.ts';
 import { ask, type Answer, DEADLINE_SLACK_MS, leakOf } from './verdicts.ts';
 import { openWorld, type World } from './world.ts';
 
-/** Two children answer SQL: more would only wait. */
+/** Two child processes answer SQL: more requests would only queue. */
 const AT_ONCE = 2;
-/** Failures that are told; after these a run is only slow. */
+/** Maximum of reported failures; the run stops there. */
 const TOLD_MAX = 20;
 
 export async function fuzzTexts({ count, seed, log }: FuzzOrder): Promise<FuzzReport> {
@@ -27,7 +27,7 @@ export async function fuzzTexts({ count, seed, log }: FuzzOrder): Promise<FuzzRe
       const sql = hostileText(random);
       const query = random.pick(QUERIES);
       const asker = random.chance(0.1) ? 'narrow' : 'owner';
-      const answer = await asked(world, random, { sql, asker }, query);
+      const answer = await sendText(world, random, { sql, asker }, query);
       statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
       const fault = textFault(world, { sql, asker }, answer);
       if (fault !== undefined)
@@ -36,8 +36,10 @@ export async function fuzzTexts({ count, seed, log }: FuzzOrder): Promise<FuzzRe
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
   failures.push(...(await world.faults()).map((fault) => `seed ${seed}, at the end: ${fault}`));
-  const told = [...statuses].toSorted(([a], [b]) => a - b).map(([status, n]) => `${n} x ${status}`);
-  log(`seed ${seed}: ${Math.min(next, count)} texts, ${told.join(', ')}`);
+  const statusCounts = [...statuses]
+    .toSorted(([a], [b]) => a - b)
+    .map(([status, n]) => `${n} x ${status}`);
+  log(`seed ${seed}: ${Math.min(next, count)} texts, ${statusCounts.join(', ')}`);
   return { runs: Math.min(next, count), failures };
 }
 
@@ -61,7 +63,7 @@ const QUERIES: readonly [Readonly<Record<string, string>>, ...Readonly<Record<st
     { asOf: '2020-01-01' },
   ];
 
-function asked(
+function sendText(
   world: World,
   random: Seeded,
   { asker, sql }: Text,
@@ -89,9 +91,9 @@ function textFault(world: World, text: Text, answer: Answer): string | undefined
     try {
       JSON.parse(body);
     } catch {
-      return `an answer that is no JSON: ${body.slice(0, 300)}`;
+      return `an answer that is not JSON: ${body.slice(0, 300)}`;
     }
   }
-  const known = [200, 400, 401, 402, 404, 413, 504].includes(status);
-  return known ? undefined : `status ${status}: ${body.slice(0, 300)}`;
+  const isExpected = [200, 400, 401, 402, 404, 413, 504].includes(status);
+  return isExpected ? undefined : `status ${status}: ${body.slice(0, 300)}`;
 }

@@ -1,5 +1,5 @@
-// Texts that nobody would write: words at random, pieces of attacks put together, valid SELECTs with
-// a few parts changed. Text `n` of a seed depends on seed and `n` alone.
+// Generates hostile texts: random words, combined parts of attacks, valid SELECTs with a few tokens
+// changed. Text `n` of a seed depends on seed and `n` alone.
 import type { Seeded } from '../../crash/rounds/seeded.ts';
 import { randomSelect } from '../../../query/sql/random/randomSelects.ts';
 import { allAttacks } from './attacks.ts';
@@ -9,7 +9,7 @@ export function hostileText(random: Seeded): string {
   return random.chance(0.1) ? scratched(random, text) : text;
 }
 
-/** Longer ones would only meet the limit of length. */
+/** Longer parts would only exceed the length limit. */
 const PIECE_LETTERS_MAX = 1_500;
 
 const PIECES: readonly [string, ...string[]] = [
@@ -19,7 +19,7 @@ const PIECES: readonly [string, ...string[]] = [
     .filter((sql) => sql.length < PIECE_LETTERS_MAX && sql.isWellFormed()),
 ];
 
-/** Quoted texts and names, numbers, words, blanks, and any other sign alone. */
+/** Quoted texts and names, numbers, words, blanks, and any other single character. */
 const TOKENS = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\d+(?:\.\d+)?|[\p{L}_][\p{L}\d_]*|\s+|[^]/gu;
 
 const tokensOf = (text: string): string[] => text.match(TOKENS) ?? [];
@@ -249,7 +249,7 @@ function nested(random: Seeded): string {
   return nests.reduce((text, [before, behind]) => `${before}${text}${behind}`, heart);
 }
 
-/** A valid SELECT with a few of its tokens changed: roughly, or for others of their kind. */
+/** A valid SELECT with a few of its tokens changed: randomly, or for others of their kind. */
 function mutant(random: Seeded): string {
   const tokens = tokensOf(randomSelect(random));
   const changes = random.chance(0.3) ? CHANGES : [exchange];
@@ -263,7 +263,7 @@ function mutant(random: Seeded): string {
 const pickFrom = <Item>(random: Seeded, items: readonly Item[]): Item =>
   items[random.between(0, items.length - 1)] as Item;
 
-/** Tokens that stand in each other's places without breaking the text. */
+/** Tokens that can replace each other without breaking the text. */
 const ALIKE: readonly (readonly string[])[] = [
   ['LEFT', 'RIGHT', 'FULL', 'INNER', 'SEMI', 'ANTI', 'ASOF', 'NATURAL', 'CROSS', 'POSITIONAL'],
   ['UNION', 'EXCEPT', 'INTERSECT'],
@@ -327,7 +327,7 @@ const ALIKE: readonly (readonly string[])[] = [
   ['COMPANIES', 'PRICES', 'QUOTES', 'TRADES', 'SECRETS', 'companies', 'prices', 'quotes', 'trades'],
 ];
 
-/** A token for another of its kind: a number, a text, a name of the same text. */
+/** Replaces a token by another of its kind: a number, a text, or a name from the same text. */
 function exchange(random: Seeded, tokens: string[], from: number): void {
   const at = tokens.findIndex((token, index) => index >= from && kindOf(token) !== undefined);
   const token = tokens[at];
@@ -338,7 +338,7 @@ function exchange(random: Seeded, tokens: string[], from: number): void {
   tokens[at] = number ? random.pick(NUMBERS) : pickFrom(random, others);
 }
 
-/** A sign for each kind; columns are told from words by how they are written. */
+/** The kind of a token as a text; columns are written in lower case, keywords in upper case. */
 function kindOf(token: string): string | undefined {
   if (ALIKE.some((words) => words.includes(token))) return 'alike';
   if (/^\d/.test(token)) return '1';
@@ -371,7 +371,7 @@ const CHANGES: readonly Change[] = [
     tokens.splice(random.between(0, tokens.length), 0, ...tokens.slice(at, at + size));
   },
   (random, tokens, at) => void tokens.splice(at, random.between(1, 12)),
-  // The same kind of word: what it stands for is another.
+  // Another function or name instead of a word.
   (random, tokens, at) => {
     const place = tokens.findIndex((token, index) => index >= at && /^\p{L}/u.test(token));
     const words = [...FUNCTIONS, ...NAMES] as const;
@@ -388,7 +388,7 @@ const NAMES = [
   'HIDDEN2',
 ] as const;
 
-/** One sign more, less or other. */
+/** Adds, removes or replaces one character. */
 function scratched(random: Seeded, text: string): string {
   const at = random.between(0, text.length);
   const sign = random.pick([`'`, '"', '`', '\\', '\0', '(', ')', ';', '\u00e9', '--', '/*', ' ']);

@@ -1,4 +1,4 @@
-// One attack sent in every way that the door takes, and what is wrong with its answers.
+// Sends an attack in every way that the endpoint accepts, and returns the faults of its answers.
 import { faultOf } from '../http/judge.ts';
 import { MARKER, NARROW_MARKER, PAID, SHELVES, type World } from './world.ts';
 import type { Attack, Expectation } from './attacks.ts';
@@ -15,23 +15,23 @@ export interface Answer {
 /** Longer texts do not fit into a request line. */
 const GET_LETTERS_MAX = 2_000;
 
-/** What is wrong with the answers to an attack; empty when nothing is. */
+/** Faults of the answers to an attack; empty if there are none. */
 export async function faultsOf(world: World, attack: Attack): Promise<readonly string[]> {
   const faults: string[] = [];
-  const told = new Map<string, Way>();
+  const answers = new Map<string, Way>();
   for (const way of waysOf(attack)) {
     const answer = await patientAsk(world, attack, way);
-    told.set(`${answer.status} ${bare(answer.body)}`, way);
+    answers.set(`${answer.status} ${bare(answer.body)}`, way);
     const fault = answerFault(world, attack, answer);
     if (fault !== undefined) faults.push(`${attack.name} (${way}): ${fault}`);
   }
-  if (told.size > 1 && faults.length === 0) faults.push(`${attack.name}: ${differing(told)}`);
+  if (answers.size > 1 && faults.length === 0) faults.push(`${attack.name}: ${differing(answers)}`);
   return faults;
 }
 
 const TIMES_MAX = 4;
 
-/** On a loaded machine an honest query meets its time limit now and then; what never ends does each time. */
+/** Retries after a 504: on a loaded machine an honest query sometimes exceeds its time limit. */
 async function patientAsk(world: World, attack: Attack, way: Way): Promise<Answer> {
   const isBomb = attack.expected.some(({ kind }) => kind === 'limit');
   let answer = await ask(world, attack, way);
@@ -42,13 +42,13 @@ async function patientAsk(world: World, attack: Attack, way: Way): Promise<Answe
   return answer;
 }
 
-/** The code at the end of a message is another one each time. */
+/** Removes the code at the end of a message, which differs each time. */
 const bare = (body: string): string => body.replace(/ \([0-9A-F]{14}\)"}$/, '"}');
 
-const differing = (told: ReadonlyMap<string, Way>): string =>
-  [...told].map(([answer, way]) => `${way} answers ${answer.slice(0, 200)}`).join('\n');
+const differing = (answers: ReadonlyMap<string, Way>): string =>
+  [...answers].map(([answer, way]) => `${way} answers ${answer.slice(0, 200)}`).join('\n');
 
-/** Parameters need a JSON body; half a surrogate pair has no bytes; a bomb is thrown once. */
+/** Parameters need a JSON body; a lone surrogate has no bytes; a bomb is sent once. */
 function waysOf({ expected, parameters, sql }: Attack): readonly Way[] {
   if (parameters !== undefined || !sql.isWellFormed()) return ['json'];
   if (expected.some(({ kind }) => kind === 'limit')) return ['text'];
@@ -67,8 +67,8 @@ export async function ask(
   const all = new URLSearchParams({ token: tokens[asker], ...query });
   if (way === 'get') all.set('sqlQuery', sql);
   const url = `${server.base}/v1/sql-query/${encodeURIComponent(workspace)}?${all}`;
-  const given = parameters === undefined ? '' : `,"parameters":${parameters}`;
-  const body = way === 'json' ? `{"query":${JSON.stringify(sql)}${given}}` : sql;
+  const parametersJson = parameters === undefined ? '' : `,"parameters":${parameters}`;
+  const body = way === 'json' ? `{"query":${JSON.stringify(sql)}${parametersJson}}` : sql;
   const type = way === 'json' ? 'application/json' : 'text/plain';
   const headers = { 'content-type': type };
   const init = way === 'get' ? {} : { method: 'POST', body, headers };
@@ -83,7 +83,7 @@ export async function ask(
   }
 }
 
-/** An interrupt is waited for, then the child is killed; two cores may be busy. */
+/** Time for an interrupt, after which the child process is killed; two cores may be busy. */
 export const DEADLINE_SLACK_MS = 8_000;
 
 function answerFault(world: World, attack: Attack, answer: Answer): string | undefined {
@@ -93,11 +93,11 @@ function answerFault(world: World, attack: Attack, answer: Answer): string | und
   if (ms > world.deadlineMs + DEADLINE_SLACK_MS) return `${Math.round(ms)} ms, status ${status}`;
   if (attack.expected.some((one) => keeps(one, answer))) return undefined;
   const kinds = attack.expected.map(({ kind }) => kind).join(' or ');
-  const told = `${status}, ${answer.used} messages, ${Math.round(ms)} ms`;
-  return `expected ${kinds}, got ${told}: ${body.slice(0, 400)}`;
+  const summary = `${status}, ${answer.used} messages, ${Math.round(ms)} ms`;
+  return `expected ${kinds}, got ${summary}: ${body.slice(0, 400)}`;
 }
 
-/** Words that only the engine below says. */
+/** Words that only the SQL engine uses. */
 const ENGINE_WORDS = [
   'read_parquet',
   '_system_',
@@ -114,7 +114,7 @@ const ENGINE_WORDS = [
 
 const FOLDERS = /(?:^|[\s"'(=])(\/(?:tmp|proc|etc|var|usr|opt|mnt|srv|app)\/[^\s"'\\]*)/;
 
-/** What an answer tells that nobody may know; what the caller wrote may be told back. */
+/** The secret that an answer leaks; text of the query itself may be returned. */
 export function leakOf(
   world: World,
   { asker, sql }: Pick<Attack, 'asker' | 'sql'>,
@@ -122,26 +122,26 @@ export function leakOf(
 ): string | undefined {
   const { server, strangerId } = world;
   const markers = asker === 'narrow' ? [MARKER, NARROW_MARKER] : [MARKER];
-  const told = markers.find((marker) => body.includes(marker));
-  if (told !== undefined) return `${told} was told: ${body.slice(0, 300)}`;
-  if (body.includes(strangerId)) return `the other account was told: ${body.slice(0, 300)}`;
+  const leakedMarker = markers.find((marker) => body.includes(marker));
+  if (leakedMarker !== undefined) return `${leakedMarker} was leaked: ${body.slice(0, 300)}`;
+  if (body.includes(strangerId)) return `the other account was leaked: ${body.slice(0, 300)}`;
   if (status === 413 || status === 504) {
     if (!/\d/.test(body)) return `a limit without its value: ${body.slice(0, 300)}`;
   } else {
     const fault = faultOf({ status, body }, server.folder, 'query');
     if (fault !== undefined) return fault;
   }
-  if (status < 400) return body.includes(server.folder) ? 'the folder was told' : undefined;
-  if (body.includes(PAID)) return `a refusal tells a record that costs: ${body.slice(0, 300)}`;
+  if (status < 400) return body.includes(server.folder) ? 'the folder was leaked' : undefined;
+  if (body.includes(PAID)) return `a refusal contains a record that costs: ${body.slice(0, 300)}`;
   if (body.length > MESSAGE_LETTERS_MAX) return `a refusal of ${body.length} letters`;
   const wrote = sql.toLowerCase();
   const word = ENGINE_WORDS.find((one) => body.includes(one) && !wrote.includes(one.toLowerCase()));
-  if (word !== undefined) return `the refusal says ${word}: ${body.slice(0, 400)}`;
+  if (word !== undefined) return `the refusal contains ${word}: ${body.slice(0, 400)}`;
   const path = FOLDERS.exec(body)?.[1];
   return path === undefined || sql.includes(path) ? undefined : `the refusal names ${path}`;
 }
 
-/** A refusal quotes a part of what was asked, not all of it. */
+/** A refusal quotes a part of the query, not all of it. */
 const MESSAGE_LETTERS_MAX = 1_500;
 
 /** `"sqlQuery" line 1, column 8: … (0123456789ABCD)`. */
@@ -183,7 +183,7 @@ function leastPrice(datasets: readonly string[], body: string): number {
   return objects * Math.max(...shelves.map(({ weight }) => weight));
 }
 
-/** As texts, so that `__proto__` counts as the member that it is. */
+/** Compares as texts, so that `__proto__` counts as an ordinary member. */
 const sameJson = (body: string, rows: unknown): boolean => {
   try {
     return JSON.stringify(JSON.parse(body)) === JSON.stringify(rows);

@@ -1,24 +1,24 @@
-// What the attacks meet: two accounts, small datasets of known weight and width, and a text that no
-// answer may ever hold.
+// The server that the attacks run against: two accounts, small datasets of fixed weight and width, and a
+// text that no answer may contain.
 import assert from 'node:assert/strict';
 import { createWorkspace } from '../../../../store/lake/datasetEdits.ts';
 import { startServer, type TestServer } from '../../../base/server.ts';
 import { remains } from '../http/judge.ts';
 
-/** Stands in another account's records and in erased ones. */
+/** Value in another account's records and in erased ones. */
 export const MARKER = 'TOPSECRET-7431';
-/** Stands in a dataset that one token has no right to. */
+/** Value in a dataset that the narrow token has no right to read. */
 export const NARROW_MARKER = 'TOPSECRET-2112';
-/** Stands in a record that costs: a refusal is free and may not tell it. */
+/** Value in a record that costs messages: a refusal is free and must not contain it. */
 export const PAID = 'PAID-TEXT-0815';
 
 interface Shelf {
   readonly weight: number;
-  /** Name and JSON type, with a format behind a blank. */
+  /** Names and JSON types, with an optional format after a blank. */
   readonly columns: Readonly<Record<string, string>>;
 }
 
-/** The datasets of WS; what they hold is in `fill`. */
+/** The datasets of WS; `fill` has their records. */
 export const SHELVES: Readonly<Record<string, Shelf>> = {
   QUOTES: {
     weight: 1,
@@ -44,19 +44,19 @@ export const SHELVES: Readonly<Record<string, Shelf>> = {
 
 export interface World extends AsyncDisposable {
   readonly server: TestServer;
-  /** Of a query. */
+  /** Time limit of a query. */
   readonly deadlineMs: number;
-  /** The token of each asker. */
+  /** The token of each kind of caller. */
   readonly tokens: { readonly owner: string; readonly narrow: string };
-  /** Of the other account: in no answer. */
+  /** Id of the other account, which no answer may contain. */
   readonly strangerId: string;
   /** Its secret token. */
   readonly stranger: string;
-  /** What is wrong with the server after all; empty when nothing is. */
+  /** Faults of the server after the run; empty if it has none. */
   faults(): Promise<readonly string[]>;
 }
 
-/** Long enough for every honest query here, beside others on two busy cores. */
+/** Long enough for every honest query here, with others running on two busy cores. */
 const DEADLINE_MS = 2_000;
 
 const MEGABYTE = 1024 ** 2;
@@ -67,8 +67,8 @@ const SETTINGS = {
 
 export async function openWorld(deadlineMs = DEADLINE_MS): Promise<World> {
   const loose: string[] = [];
-  // The runner of tests survives what would end a server: what nobody caught is noted here.
-  const note = (error: unknown): void => void loose.push(`nobody caught ${String(error)}`);
+  // The test runner survives errors that would end a server: uncaught ones are recorded here.
+  const note = (error: unknown): void => void loose.push(`uncaught ${String(error)}`);
   process.on('uncaughtExceptionMonitor', note);
   process.on('unhandledRejection', note);
   const settings = { ...SETTINGS, TAPEDECK_SQL_TIMEOUT: String(deadlineMs) };
@@ -93,15 +93,15 @@ export async function openWorld(deadlineMs = DEADLINE_MS): Promise<World> {
   return { server, deadlineMs, tokens, strangerId, stranger, faults, [Symbol.asyncDispose]: close };
 }
 
-/** Its secret token. */
+/** Fills the other account's workspace; returns its secret token. */
 async function fillOther(server: TestServer, accountId: string): Promise<string> {
   const { accounts, lake } = server.tapedeck.services;
   await createWorkspace(lake, 'OTHER', accountId, 0);
   const { text: token } = await accounts.createToken(accountId, 'secret');
   const secrets = { weight: 1, columns: { id: 'integer', text: 'string' } };
-  await put(server, token, 'OTHER', 'SECRETS', secrets, [{ id: 1, text: MARKER }]);
+  await createDataset(server, token, 'OTHER', 'SECRETS', secrets, [{ id: 1, text: MARKER }]);
   const quotes = QUOTES.map((row) => ({ ...row, note: MARKER }));
-  await put(server, token, 'OTHER', 'QUOTES', SHELVES['QUOTES'] ?? secrets, quotes);
+  await createDataset(server, token, 'OTHER', 'QUOTES', SHELVES['QUOTES'] ?? secrets, quotes);
   return token;
 }
 
@@ -153,7 +153,7 @@ const FREE: Rows = ['alpha', 'beta', 'gamma', 'delta'].map((word, at) => ({ id: 
 async function fill(server: TestServer): Promise<void> {
   const { base, secret } = server;
   const own = (id: string, rows: Rows, index: object = {}): Promise<void> =>
-    put(server, secret, 'WS', id, SHELVES[id] ?? { weight: 1, columns: {} }, rows, index);
+    createDataset(server, secret, 'WS', id, SHELVES[id] ?? { weight: 1, columns: {} }, rows, index);
   await own('QUOTES', QUOTES, { key: 'symbol', date: 'date' });
   await own('COMPANIES', COMPANIES, { key: 'symbol' });
   await own('NUMS', NUMS);
@@ -162,10 +162,10 @@ async function fill(server: TestServer): Promise<void> {
   await own('HIDDEN', [{ id: 1, text: NARROW_MARKER }]);
   await own('PUSHED', [{ id: 1, v: 10 }]);
   await post(`${base}/v1/record/WS/PUSHED?token=${secret}`, JSON.stringify([{ id: 2, v: 20 }]));
-  const gone = ['kept', `${MARKER} deleted`, `${MARKER} replaced`];
+  const texts = ['kept', `${MARKER} deleted`, `${MARKER} replaced`];
   await own(
     'GONE',
-    gone.map((text, at) => ({ id: String(at + 1), text })),
+    texts.map((text, at) => ({ id: String(at + 1), text })),
     { key: 'id' },
   );
   const erased = await fetch(`${base}/v1/data/WS/GONE/2?token=${secret}`, { method: 'DELETE' });
@@ -173,13 +173,13 @@ async function fill(server: TestServer): Promise<void> {
   const replacing = 'wait=true&duplicateKeyHandling=replace';
   const rows = JSON.stringify([{ id: '3', text: 'new' }]);
   await post(`${base}/v1/data/WS/GONE?${replacing}&token=${secret}`, rows);
-  // No double has this number, so it stands in the JSON as it is.
+  // No double can represent this number, so it is written into the JSON text.
   const big = { symbol: 'MSFT', date: '2024-01-05', price: 367.5, size: 0, note: '-- no comment' };
   const large = JSON.stringify([big]).replace('"size":0', '"size":9007199254740993');
   await post(`${base}/v1/data/WS/QUOTES?${replacing}&token=${secret}`, large);
 }
 
-async function put(
+async function createDataset(
   { base }: TestServer,
   token: string,
   workspace: string,
@@ -189,8 +189,8 @@ async function put(
   columnMapping: object = {},
 ): Promise<void> {
   const properties = Object.fromEntries(
-    Object.entries(columns).map(([name, told]) => {
-      const [type, format] = told.split(' ');
+    Object.entries(columns).map(([name, typeText]) => {
+      const [type, format] = typeText.split(' ');
       return [name, format === undefined ? { type } : { type, format }];
     }),
   );

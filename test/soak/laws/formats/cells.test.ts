@@ -8,7 +8,7 @@ import { cellsLaw } from './cells.ts';
 /** Full count: 2,000 datasets. */
 const DATASETS = 12;
 
-test('law: a cell is read back equal, or its change is in the answer', async (t) => {
+test('law: a cell is read back equal, or the answer reports its change', async (t) => {
   for (const seed of seedsOf(t)) {
     const { cells, failures } = await cellsLaw(DATASETS, seed);
     note(t, `${cells} cells`);

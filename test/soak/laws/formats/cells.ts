@@ -1,12 +1,12 @@
-// Text -> stored -> text: each cell of a random CSV file, and of a later one, is read back equal, as typed or
-// as text, or its change is in the notes, or its record is rejected and counted.
+// Text -> stored -> text: each cell of a random CSV file, and of a later one, is read back equal, typed or as
+// text, or the notes report its change, or its record is rejected and counted.
 import { get, loaded } from '../../../base/client.ts';
 import { type Seeded, seeded } from '../../crash/rounds/seeded.ts';
 import { startServer, type TestServer } from '../../../base/server.ts';
 
 type Some = readonly [string, ...(readonly string[])];
 
-/** What columns are made of: one of these for the most part, and others beside it. */
+/** Values of columns: a column mostly has values of one pool, and some of others. */
 const POOLS: readonly [Some, ...(readonly Some[])] = [
   ['1', '700', '-3', '0', '9988', '123456789', '+5'],
   ['1.5', '128.10', '-0.25', '0.1', '.5', '3.', '1.5E10', '1e-7', '0.30000000000000004'],
@@ -34,7 +34,7 @@ const NAMES = [
   'account_id',
   'country',
 ] as const;
-/** Rows that a file has before those that matter, in some: the sample has 10,000. */
+/** Plain rows before the tested ones in some files: the type sample has 10,000 rows. */
 const SAMPLED = 10_001;
 const ROWS = 12;
 
@@ -44,7 +44,7 @@ interface Column {
   readonly odd: number;
 }
 
-/** `count` datasets of two files each. */
+/** Loads `count` datasets of two files each. */
 export async function cellsLaw(
   count: number,
   seed: number,
@@ -101,7 +101,7 @@ type Stored = Readonly<Record<string, unknown>>;
 
 const quoted = (cell: string): string => `"${cell.replaceAll('"', '""')}"`;
 
-/** What is wrong with what is read back, for a person. */
+/** Loads the files and returns the faults of the records that are read back. */
 async function playFiles(
   server: TestServer,
   id: string,
@@ -114,7 +114,7 @@ async function playFiles(
   for (const [at, rows] of files.entries()) {
     const lines = rows.map(({ cells, key }) => [key, ...cells].map(quoted).join(','));
     const index = at === 0 ? { key: 'k' } : {};
-    // A file all of whose records are rejected is refused, and stores nothing.
+    // A file is refused if all its records are rejected, and stores nothing.
     const job = await loaded(server, id, `${header}\n${lines.join('\n')}\n`, index).catch(String);
     if (typeof job === 'string') {
       if (at === 0 || !job.includes('no record is valid')) return [`file ${at}: ${job}`];
@@ -153,13 +153,13 @@ function isSame(cell: string, value: unknown, name: string, notes: readonly stri
   if (value === null || value === undefined) return cell === '' || isNoted('read as null');
   if (typeof value === 'boolean') return cell.toLowerCase() === String(value);
   if (decimalOf(cell) !== undefined && decimalOf(cell) === decimalOf(String(value))) return true;
-  // A later file made a text of the number.
+  // A later file changed the column to text.
   const isText =
     typeof value === 'string' && notes.some((note) => note.startsWith(`${name} becomes `));
   return (typeof value === 'number' || isText) && isNoted('read as a number');
 }
 
-/** A number by its digits and the power of ten of their first; undefined where a text is none. */
+/** A number as its digits and the power of ten of the first; undefined if the text is no number. */
 function decimalOf(text: string): string | undefined {
   const match = /^([-+]?)(\d*)\.?(\d*)(?:e([-+]?\d+))?$/i.exec(text.trim());
   const [, sign, whole = '', fraction = '', exponent = '0'] = match ?? [];

@@ -1,5 +1,5 @@
 // Polluted CSV files of any dialect: each line of a file is a record that is read back cell for cell, or is
-// named as a reject or in a note. What is refused loads with the first hint of the message.
+// reported as a reject or in a note. A refused file loads with the first hint of the message.
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,7 @@ interface Line {
 
 interface Made {
   readonly bytes: Buffer;
-  /** The records, with the line that each begins in. */
+  /** The records, each with its first line. */
   readonly records: readonly { readonly line: number; readonly cells: readonly string[] }[];
   readonly rejects: readonly number[];
   readonly isRefused: boolean;
@@ -130,7 +130,7 @@ function encoded(text: string, encoding: string): Buffer {
   return Buffer.from(encoding === 'bom' ? `\uFEFF${text}` : text);
 }
 
-/** The rows of a relation, by another reader. */
+/** The rows of a relation, read by another CSV parser. */
 async function rowsOf(relation: Relation): Promise<readonly (readonly string[])[]> {
   assert.equal(relation.kind, 'csv');
   if (relation.kind !== 'csv') return [];
@@ -141,11 +141,11 @@ async function rowsOf(relation: Relation): Promise<readonly (readonly string[])[
 }
 
 async function playFile(seed: number, folder: string): Promise<'plain' | 'tidy' | 'refused'> {
-  const made = fileOf(seeded(seed));
-  const told = `seed ${seed} ${made.name}`;
+  const file = fileOf(seeded(seed));
+  const label = `seed ${seed} ${file.name}`;
   const path = join(folder, 'body');
-  await writeFile(path, made.bytes);
-  // No statement is run for a CSV.
+  await writeFile(path, file.bytes);
+  // No statement runs for a CSV.
   const bench = { folder } as Workbench;
   const open = (reading: Reading): Promise<Relation> => openRelation({ path, reading }, bench);
   let relation: Relation;
@@ -155,35 +155,35 @@ async function playFile(seed: number, folder: string): Promise<'plain' | 'tidy' 
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     const [hint] = hintsIn(message);
-    assert.ok(hint !== undefined && made.isRefused, `${told}: ${message}`);
+    assert.ok(hint !== undefined && file.isRefused, `${label}: ${message}`);
     const members = Object.entries(hint.query).map(([name, value]) => [name, Number(value)]);
     relation = await open(Object.fromEntries(members) as Reading);
     isRefused = true;
   }
-  const wanted = made.records.map(({ cells }) => cells);
-  assert.deepEqual(await rowsOf(relation), wanted, told);
+  const expectedRows = file.records.map(({ cells }) => cells);
+  assert.deepEqual(await rowsOf(relation), expectedRows, label);
   const rejects = relation.unread?.rejects ?? [];
   assert.equal(
     relation.unread?.count ?? 0,
-    made.rejects.length,
-    `${told}: ${JSON.stringify(rejects)}`,
+    file.rejects.length,
+    `${label}: ${JSON.stringify(rejects)}`,
   );
   assert.deepEqual(
     rejects.map(({ line }) => line),
-    made.rejects,
-    told,
+    file.rejects,
+    label,
   );
   if (relation.lineSteps === undefined) return 'plain';
-  const lines = made.records.map((_, at) => lineInFile(relation.lineSteps, at + 1));
+  const lines = file.records.map((_, at) => lineInFile(relation.lineSteps, at + 1));
   assert.deepEqual(
     lines,
-    made.records.map(({ line }) => line),
-    told,
+    file.records.map(({ line }) => line),
+    label,
   );
   return isRefused ? 'refused' : 'tidy';
 }
 
-/** Reads so many random files; how many were DuckDB's as they are, written again, and refused. */
+/** Reads `count` random files; returns how many DuckDB read directly, were rewritten, and were refused. */
 export async function csvFilesLaw(count: number, seed: number): Promise<string> {
   const tally = { plain: 0, tidy: 0, refused: 0 };
   const folder = await mkdtemp(join(tmpdir(), 'csv-files-'));

@@ -7,7 +7,7 @@ import { exactTypesLaw } from './exactTypes.ts';
 /** Full count: 1,000 schemas. */
 const SCHEMAS = 4;
 
-test('law: a value of any type comes back digit for digit, in and out by any format', async (t) => {
+test('law: a value of any type is returned digit for digit, in and out by any format', async (t) => {
   for (const seed of seedsOf(t)) {
     const { failures } = await exactTypesLaw(SCHEMAS, seed);
     assert.deepEqual(failures, []);

@@ -1,5 +1,5 @@
-// Values of every type, through every way in and every format out: what is read back is what was written,
-// digit for digit. The printers know nothing of the readers.
+// Values of every type, through every input and every output format: they are read back digit for digit.
+// The printers share no code with the readers.
 import { get, loaded, read, send } from '../../../base/client.ts';
 import { type Seeded, seeded } from '../../crash/rounds/seeded.ts';
 import { startServer, type TestServer } from '../../../base/server.ts';
@@ -7,16 +7,16 @@ import { startServer, type TestServer } from '../../../base/server.ts';
 interface Property {
   readonly name: string;
   readonly property: object;
-  /** A value as CSV and answers spell it. */
+  /** A value as it is written in CSV and answers. */
   readonly value: () => string;
-  /** The value is no text of JSON but a number or a truth. */
+  /** The value is a number or a boolean in JSON, not a string. */
   readonly isBare: boolean;
 }
 
 const ROWS_MAX = 8;
 const FORMATS = ['csv', 'json', 'jsonl', 'parquet', 'arrow'] as const;
 const WAYS = ['csv', 'json', 'texts', 'lines', 'push'] as const;
-/** Digits and letters that the separators of formats are not. */
+/** Texts without separators of the formats. */
 const TEXTS = ['0005', '1e5', 'a b', 'ü', '12345E107', 'TRUE', 'null', '-'] as const;
 
 function digits(random: Seeded, count: number): string {
@@ -38,7 +38,7 @@ function decimal(random: Seeded, precision: number, scale: number): string {
 
 const two = (value: number): string => String(value).padStart(2, '0');
 
-/** As answers have a fraction of a second: three digits at least, then three at a time. */
+/** A fraction of a second as in answers: at least three digits, in groups of three. */
 function fraction(random: Seeded, count: number): string {
   const text = digits(random, random.pick([3, count])).padEnd(count, '0');
   return text.replace(/^(\d{3}(?:\d{3})*?)(?:000)*$/, '$1');
@@ -47,7 +47,7 @@ function fraction(random: Seeded, count: number): string {
 const clock = (random: Seeded): string =>
   [random.between(0, 23), random.between(0, 59), random.between(0, 59)].map(two).join(':');
 
-/** Of the years 1700 to 2200. */
+/** A day of the years 1700 to 2200. */
 const day = (random: Seeded): string =>
   new Date(random.between(-98_000, 84_000) * 86_400_000).toISOString().slice(0, 10);
 
@@ -114,7 +114,7 @@ const objectText = (
   return `{${members.join(',')}}`;
 };
 
-/** Brings the rows into a dataset that is there. */
+/** Loads the rows into an existing dataset. */
 async function bring(
   server: TestServer,
   id: string,
@@ -167,11 +167,11 @@ async function failuresOf(server: TestServer, id: string, random: Seeded): Promi
       !FILLED.has(name) && random.chance(0.1) ? null : value(),
     ),
   ]);
-  const wanted = rows.map((row) => row.join(',')).join('\n');
+  const expected = rows.map((row) => row.join(',')).join('\n');
   const failures: string[] = [];
   const compare = async (name: string, what: string): Promise<void> => {
-    const found = await cellsOf(server, name, names);
-    if (found !== wanted) failures.push(`${what}:\n${found}\ninstead of\n${wanted}`);
+    const received = await cellsOf(server, name, names);
+    if (received !== expected) failures.push(`${what}:\n${received}\ninstead of\n${expected}`);
   };
   for (const way of WAYS) {
     await create(server, `${id}_${way}`, properties);
@@ -189,18 +189,18 @@ async function failuresOf(server: TestServer, id: string, random: Seeded): Promi
   return failures;
 }
 
-/** A record is the same from files, from memory, and from what was pushed over memory. */
+/** Checks that a record is the same from files, from memory, and after pushes over memory. */
 async function differentReads(server: TestServer, id: string): Promise<readonly string[]> {
   const path = `/data/WS/${id}/r0?last=1`;
   const cold = await read(server, `${path}&interval=2`);
   for (let times = 0; times < 3; times += 1) {
-    const found = await read(server, path);
-    if (found !== cold) return [`${path}: ${found} from memory, ${cold} from files`];
+    const warm = await read(server, path);
+    if (warm !== cold) return [`${path}: ${warm} from memory, ${cold} from files`];
   }
   return [];
 }
 
-/** `count` schemas, each with a few records. */
+/** Plays `count` schemas, each with a few records. */
 export async function exactTypesLaw(
   count: number,
   seed: number,

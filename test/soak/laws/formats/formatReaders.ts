@@ -1,5 +1,5 @@
-// What an answer says, read back from each of its formats by readers that are not ours: Arrow by
-// apache-arrow, Parquet by DuckDB, CSV and PSV by csv-parse, JSON by the language.
+// Reads an answer back from each of its formats with third-party readers: Arrow with apache-arrow, Parquet
+// with DuckDB, CSV and PSV with csv-parse, JSON with the language.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -25,7 +25,7 @@ export type Cell = string | number | bigint | boolean | null;
 
 export interface Column {
   readonly name: string;
-  /** Undefined: of no type that an answer has. */
+  /** Undefined for a type that no answer has. */
   readonly kind: Kind | undefined;
 }
 
@@ -34,7 +34,7 @@ export interface Decoded {
   readonly rows: readonly (readonly Cell[])[];
 }
 
-/** Arrow has no type for JSON: `isJson` tells it from other text. */
+/** Arrow has no type for JSON: `isJson` distinguishes it from other text. */
 export function readArrow(bytes: Uint8Array, isJson: (name: string) => boolean): Decoded {
   const table = tableFromIPC(bytes);
   const columns = table.schema.fields.map(({ name, type }): Column => {
@@ -60,7 +60,7 @@ function arrowKind(type: DataType): Kind {
   return 'instant';
 }
 
-/** From the buffers themselves: the library's own getters round instants to doubles. */
+/** Reads from the buffers: the library's own getters round instants to doubles. */
 function arrowCell(data: Data, row: number): Cell {
   if (!data.getValid(row)) return null;
   const { offset, type } = data;
@@ -85,7 +85,7 @@ const dayText = (days: number): string => {
   return iso.slice(0, iso.indexOf('T'));
 };
 
-/** One for all: each file is read once. */
+/** One reader for all files; each file is read once. */
 export async function parquetReader(): Promise<{
   read: (bytes: Uint8Array) => Promise<Decoded>;
   close: () => Promise<void>;
@@ -95,7 +95,7 @@ export async function parquetReader(): Promise<{
   const connection = await instance.connect();
   let count = 0;
   const read = async (bytes: Uint8Array): Promise<Decoded> => {
-    // DuckDB takes another one of the same length and second for what it has read at a path.
+    // DuckDB mistakes another file of the same length and second at a path for the one that it has read.
     const path = join(folder, `${(count += 1)}.parquet`);
     await writeFile(path, bytes);
     const reader = await connection.runAndReadAll(`FROM read_parquet('${path}')`);
@@ -140,7 +140,7 @@ function parquetCell(value: DuckDBValue): Cell {
 
 export const unsigned = (cell: Cell): Cell => (cell === 0 ? 0 : cell);
 
-/** Strict: every row has as many cells, quotes stand where they should. An empty cell is null. */
+/** Strict: every row has the same number of cells, quotes are in valid positions. An empty cell is null. */
 export function readDelimited(
   text: string,
   delimiter: string,
@@ -187,7 +187,7 @@ function microsOf(text: string): bigint {
   return BigInt(Date.parse(`${whole}.${milli}Z`)) * 1000n + BigInt(micro);
 }
 
-/** Strict: an integer is text exactly when a double would lose it; JSON as it is printed again. */
+/** Strict: an integer is text exactly if a double would lose it; JSON is printed again. */
 export function readRecords(
   records: readonly Readonly<Record<string, unknown>>[],
   columns: readonly Column[],

@@ -1,5 +1,5 @@
-// One answer in every format says the same: random datasets of every type and random requests, read
-// back by readers that are not ours, held against each other and against what was written.
+// One answer in every format has the same content: random datasets of every type and random requests, read
+// back with third-party readers, compared with each other and with the written records.
 import assert from 'node:assert/strict';
 import { type Seeded, seeded } from '../../crash/rounds/seeded.ts';
 import { startServer, type TestServer } from '../../../base/server.ts';
@@ -15,11 +15,11 @@ import {
   unsigned,
 } from './formatReaders.ts';
 
-/** Requests of one server. */
+/** Requests to one server. */
 const REQUESTS_A_WORLD = 60;
 const WEIGHT = 3;
 
-/** `Key` stands beside a member that differs from it only in case. */
+/** `Key` differs from another member only in case. */
 const ODD = 'odd "na|me", x';
 const KINDS = {
   sym: 'text',
@@ -102,7 +102,7 @@ const TREES: readonly [string, ...string[]] = [
   '{"big":12345678901234567890,"e":1e400}'.replace('1e400', '1e40'),
 ];
 
-/** A value, and how a JSON body spells it. */
+/** A value, and its token in a JSON body. */
 interface Value {
   readonly cell: Cell;
   readonly token: string;
@@ -137,7 +137,7 @@ const quoted = (text: string): Value => ({ cell: text, token: JSON.stringify(tex
 const dayOf = (days: number): Value =>
   quoted(new Date(days * 86_400_000).toISOString().slice(0, 10));
 
-/** Of the years 1100 to 2800, some with microseconds. */
+/** An instant of the years 1100 to 2800, some with microseconds. */
 function instantOf(random: Seeded): Value {
   const ms = random.between(-27_000_000, 27_000_000) * 1_000_003;
   const micros = random.pick<number>([0, 0, 1, 999]);
@@ -156,7 +156,7 @@ function recordOf(random: Seeded, shelf: Shelf, n: number): Written {
   const { date, subkey } = shelf.index;
   values.set('sym', quoted(random.pick<string>(['AAPL', 'BRK|B', 'Ünï'])));
   if (subkey !== undefined) values.set(subkey, quoted(random.pick<string>(['x', 'y"', 'z'])));
-  // Days of their own, so that each record stays.
+  // Each record has its own day, so that none is replaced.
   if (date === 'day') values.set(date, dayOf(n * 9 - 3_000));
   if (date === 'at') values.set(date, instantOf(random));
   return values;
@@ -170,14 +170,14 @@ interface World {
   readonly readParquet: (bytes: Uint8Array) => Promise<Decoded>;
 }
 
-interface FormatsTold {
+interface FormatsReport {
   readonly failures: readonly string[];
   readonly requests: number;
   readonly refused: number;
   readonly rows: number;
 }
 
-export async function formatsLaw(requests: number, seed: number): Promise<FormatsTold> {
+export async function formatsLaw(requests: number, seed: number): Promise<FormatsReport> {
   const random = seeded(seed);
   const total = { failures: [] as string[], requests: 0, refused: 0, rows: 0 };
   const parquet = await parquetReader();
@@ -207,7 +207,7 @@ export async function formatsLaw(requests: number, seed: number): Promise<Format
   return total;
 }
 
-/** A load, and pushes that are no file yet. */
+/** Creates a dataset with a load, and pushes that are not flushed yet. */
 async function fill(
   server: TestServer,
   random: Seeded,
@@ -240,7 +240,7 @@ async function post({ base, secret }: TestServer, path: string, body: string): P
   assert.equal(answer.status, 200, `${path}: ${await answer.text()}`);
 }
 
-/** First of all each dataset as it is, so that it is held against what was written. */
+/** Requests each whole dataset first, so that it is compared with the written records. */
 const wholeOf = (at: number): string => `data/WS/${SHELVES[at]?.id}?range=max`;
 
 function pathOf(random: Seeded, { id, index }: Shelf): string {
@@ -294,7 +294,7 @@ interface Answered {
   readonly bytes: Buffer;
 }
 
-/** How many records every format told; undefined when every format was refused alike. */
+/** Number of records in every format; undefined if every format was refused alike. */
 async function compare(world: World, path: string): Promise<number | undefined> {
   const { readParquet, server, written } = world;
   const url = `${server.base}/v1/${path}&token=${server.publishable}`;
@@ -343,13 +343,13 @@ function compareTexts(
     'lines',
   );
   assert.deepEqual(readRecords(records, columns), rows.map(inJson(columns)), 'json');
-  // Empty is what is null, and empty text.
+  // Null and empty text are both an empty cell.
   const cells = rows.map((row) => row.map((cell) => inText(cell) ?? ''));
   assert.deepEqual(readDelimited(text('csv'), ',', columns), cells, 'csv');
   assert.deepEqual(readDelimited(text('psv'), '|', columns), cells, 'psv');
 }
 
-/** Text has no infinity and nothing that is no number. */
+/** Text formats have no infinity and no NaN: they are null. */
 const inText = (cell: Cell): Cell =>
   typeof cell === 'number' && !Number.isFinite(cell) ? null : cell;
 
@@ -362,13 +362,13 @@ const inJson =
         : inText(cell),
     );
 
-/** Names that differ from an earlier one only in case have a number there. */
+/** In Parquet a name that differs from an earlier one only in case gets a number. */
 function compareParquet(read: Decoded, { columns, rows }: Decoded): void {
   const seen = new Set<string>();
   const named = columns.map(({ kind, name }) => {
-    const taken = seen.has(name.toLowerCase());
+    const isTaken = seen.has(name.toLowerCase());
     seen.add(name.toLowerCase());
-    return { name: taken ? `${name}_1` : name, kind };
+    return { name: isTaken ? `${name}_1` : name, kind };
   });
   assert.deepEqual(read.columns, named, 'names and types of parquet');
   assert.deepEqual(read.rows, rows, 'parquet');
@@ -383,6 +383,6 @@ function compareWritten(
   for (const row of rows) {
     const record = written?.get(row[place] ?? null);
     const expected = columns.map(({ name }) => unsigned(record?.get(name)?.cell ?? null));
-    assert.deepEqual(row, expected, 'what was written');
+    assert.deepEqual(row, expected, 'the written record');
   }
 }

@@ -7,7 +7,7 @@ import { writtenDatesLaw } from './writtenDates.ts';
 /** Full count: 2,000 columns. */
 const COLUMNS = 20;
 
-test('law: a day in any spelling comes back as itself, or is asked for', async (t) => {
+test('law: a day in any spelling is stored as the same day, or the load requires dateOrder', async (t) => {
   for (const seed of seedsOf(t)) {
     const { failures } = await writtenDatesLaw(COLUMNS, seed);
     assert.deepEqual(failures, []);

@@ -1,5 +1,5 @@
-// Days printed in random spellings come back as themselves, row for row, or the load asks or leaves
-// texts; never as another day. The printers know nothing of the reader.
+// Days printed in random spellings are read back as the same days, row for row, or the load requires
+// dateOrder or stores texts; never another day. The printers share no code with the reader.
 import { loaded } from '../../../base/client.ts';
 import { type Seeded, seeded } from '../../crash/rounds/seeded.ts';
 import {
@@ -35,7 +35,7 @@ const two = (value: number): string => String(value).padStart(2, '0');
 const nameOf = ({ month }: Day): string => NAMES[month - 1] ?? '';
 const yearOf = ({ year }: Day): string => two(year % 100);
 
-/** Whose day and month nobody mistakes; 1970 to 2068, so that two digits of the year tell. */
+/** Spellings with unambiguous day and month; 1970 to 2068, so that two digits identify the year. */
 const TELLING: readonly ((one: Day) => string)[] = [
   ({ day, month, year }) => `${year}-${two(month)}-${two(day)}`,
   ({ day, month, year }) => `${year}/${month}/${day}`,
@@ -64,19 +64,19 @@ const CLOCKS: readonly ((minutes: number) => string)[] = [
     return `${hour % 12 === 0 ? 12 : hour % 12}:${two(minutes % 60)} ${hour < 12 ? 'AM' : 'pm'}`;
   },
 ];
-/** None is a date. */
+/** Texts that are no dates. */
 const WRONG = ['2023-02-30', '31.04.2024', '0/1/2024', '13/13/2024', 'Q5 2024', 'Febuary 1, 2024'];
 const ROWS_MAX = 12;
 const FORMATS: readonly Format[] = ['csv', 'json', 'parquet'];
 
 interface Column {
   readonly texts: readonly string[];
-  /** What they are, as an answer has it; null where one is no date. */
-  readonly told: readonly string[] | null;
-  /** Some are spelled in digits that have an order. */
+  /** The dates as in an answer; null if one text is no date. */
+  readonly dates: readonly string[] | null;
+  /** The order of day and month, if some are spelled in digits. */
   readonly order: 'DMY' | 'MDY' | undefined;
-  /** One of these has a day after the twelfth. */
-  readonly tells: boolean;
+  /** One of those has a day after the twelfth. */
+  readonly isUnambiguous: boolean;
 }
 
 function columnOf(random: Seeded): Column {
@@ -85,47 +85,48 @@ function columnOf(random: Seeded): Column {
   const ordered = order === undefined ? [] : order === 'DMY' ? DAY_FIRST : MONTH_FIRST;
   const clocked = random.chance(1 / 3);
   const texts: string[] = [];
-  const told: string[] = [];
-  let tells = false;
+  const dates: string[] = [];
+  let isUnambiguous = false;
   for (let left = random.between(1, ROWS_MAX); left > 0; left -= 1) {
     const ms = Date.UTC(1970, 0, random.between(1, 36_000));
     const at = new Date(ms);
     const day = { year: at.getUTCFullYear(), month: at.getUTCMonth() + 1, day: at.getUTCDate() };
     const printer = one([...TELLING, ...ordered, ...ordered]);
     const printed = printer(day);
-    if (ordered.includes(printer) && day.day > 12) tells = true;
+    if (ordered.includes(printer) && day.day > 12) isUnambiguous = true;
     const minutes = random.between(0, 1_439);
     texts.push(clocked ? `${printed} ${one(CLOCKS)(minutes)}` : printed);
     const instant = new Date(ms + minutes * 60_000).toISOString();
-    told.push(clocked ? instant : at.toISOString().slice(0, 10));
+    dates.push(clocked ? instant : at.toISOString().slice(0, 10));
   }
-  if (random.chance(0.8)) return { texts, told, order, tells };
+  if (random.chance(0.8)) return { texts, dates, order, isUnambiguous };
   texts[random.between(0, texts.length - 1)] = one(WRONG);
-  return { texts, told: null, order, tells };
+  return { texts, dates: null, order, isUnambiguous };
 }
 
-/** What is wrong with what came of it; undefined: nothing. */
+/** Loads a random column; returns the fault of the stored values, or undefined. */
 async function fault(server: TestServer, id: string, random: Seeded): Promise<string | undefined> {
-  const { order, tells, texts, told } = columnOf(random);
+  const { order, isUnambiguous, texts, dates } = columnOf(random);
   const format = FORMATS[random.between(0, FORMATS.length - 1)] ?? 'csv';
   const file = await fileOf(format, texts);
-  const shown = `${format} ${JSON.stringify(texts)}`;
+  const description = `${format} ${JSON.stringify(texts)}`;
   const answer = await refusal(server, id, file);
   if (!answer.startsWith('200 ')) {
     const asks = answer.includes('needs dateOrder=MDY or DMY (--date-order)');
-    if (!asks || tells || order === undefined || told === null) return `${shown}: ${answer}`;
+    if (!asks || isUnambiguous || order === undefined || dates === null)
+      return `${description}: ${answer}`;
     await loaded(server, id, file, { key: 'k', dateOrder: order });
   }
   const type = typeOf(server, id);
   const values = JSON.stringify(await valuesOf(server, id));
-  const wanted = JSON.stringify(told ?? texts);
+  const expected = JSON.stringify(dates ?? texts);
   const isDate = type.startsWith('string:date');
-  return values === wanted && isDate === (told !== null)
+  return values === expected && isDate === (dates !== null)
     ? undefined
-    : `${shown}: ${type} ${values}`;
+    : `${description}: ${type} ${values}`;
 }
 
-/** `count` columns, each a dataset. */
+/** Plays `count` columns, each in its own dataset. */
 export async function writtenDatesLaw(
   count: number,
   seed: number,

@@ -6,6 +6,6 @@ import { clockLaw } from './clock.ts';
 /** Full count: 500 walks, by `npm run soak clock`. */
 const WALKS = 3;
 
-test('whatever the clock does, a month is spent once, and all books agree', async (t) => {
+test('with any clock, the quota of a month is spent once, and all accounts agree', async (t) => {
   for (const seed of seedsOf(t)) note(t, await clockLaw(WALKS, seed));
 });

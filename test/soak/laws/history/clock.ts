@@ -1,6 +1,6 @@
-// The law of months: whatever the clock does, nobody spends a month's quota twice, and headers,
-// ledger, usage and journal say the same. A walk jumps over ends of months in both directions, by
-// skews too small to see and years, while calls are on their way and while the server is down.
+// The law of months: with any clock, no account spends a month's quota twice, and headers, ledger, usage and
+// journal agree. A walk jumps over ends of months in both directions, by tiny skews up to more than a year,
+// while calls are in flight and while the server is down.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,12 +13,12 @@ import { startServer, type TestServer } from '../../../base/server.ts';
 const STEPS = 14;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Messages of a month: of the free tier, of premium data, of a token with a limit. */
+/** Monthly messages: of the free tier, of premium data, of a token with a limit. */
 const QUOTA = 50_000;
 const PREMIUM = 40_000;
 const TOKEN_LIMIT = 30_000;
 const WEIGHT = 5_000;
-/** Some with half hours, on either side of Greenwich. */
+/** Some with half-hour offsets, on either side of Greenwich. */
 const ZONES = ['America/New_York', 'UTC', 'Pacific/Auckland', 'America/St_Johns'] as const;
 
 interface Party {
@@ -32,29 +32,29 @@ interface Walk {
   readonly time: { nowMs: number };
   server: TestServer;
   parties: readonly Party[];
-  /** What headers said, by token. */
+  /** Messages in headers, by token. */
   readonly headers: Map<string, number>;
   month: string;
 }
 
-/** Plays `count` walks from a seed; how many calls were charged in how many months. */
+/** Plays `count` walks from a seed; returns how many calls were charged in how many months. */
 export async function clockLaw(count: number, seed: number): Promise<string> {
-  const told = { charged: 0, refused: 0, months: 0 };
+  const totals = { charged: 0, refused: 0, months: 0 };
   for (let at = 0; at < count; at += 1) {
     const folder = await mkdtemp(join(tmpdir(), 'tapedeck-clock-'));
     const random = seeded(seed * 1_000 + at);
     try {
       const walked = await walk(folder, random);
-      told.charged += walked.charged;
-      told.refused += walked.refused;
-      told.months += walked.months;
+      totals.charged += walked.charged;
+      totals.refused += walked.refused;
+      totals.months += walked.months;
     } catch (error) {
       throw new Error(`walk ${at} of seed ${seed}: ${String(error)}`, { cause: error });
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
   }
-  return `${told.charged} calls charged to ${told.months} months, ${told.refused} refused`;
+  return `${totals.charged} calls charged to ${totals.months} months, ${totals.refused} refused`;
 }
 
 async function walk(
@@ -120,7 +120,7 @@ async function prepare(server: TestServer): Promise<readonly Party[]> {
   return parties;
 }
 
-/** Of the clock: over ends of months, back over them, far, or hardly at all. */
+/** Jumps with the clock: over ends of months in either direction, far, or hardly at all. */
 function jump(state: Walk): void {
   const { random, time } = state;
   const sign = random.chance(0.5) ? 1 : -1;
@@ -130,7 +130,7 @@ function jump(state: Walk): void {
   time.nowMs += random.chance(0.4) ? toEnd + random.between(-3, 3) : sign * far;
 }
 
-/** Calls at once; the clock may jump while they are on their way. How many were refused. */
+/** Concurrent calls; the clock may jump while they are in flight. Returns how many were refused. */
 async function burst(state: Walk): Promise<number> {
   const { random, server } = state;
   const calls = Array.from({ length: random.pick([1, 1, 6]) }, async () => {
@@ -145,7 +145,7 @@ async function burst(state: Walk): Promise<number> {
       .map((name) => Number(answer.headers.get(`svccloud-${name}-used`) ?? 0))
       .reduce((sum, count) => sum + count, 0);
     assert.ok([200, 402].includes(answer.status), `${answer.status}`);
-    // A call that read and whose quota did not cover the answer costs its least.
+    // A call whose quota did not cover the answer is charged its minimum.
     const costs = answer.status === 200 ? [last * WEIGHT] : [0, WEIGHT];
     assert.ok(costs.includes(used), `${used} messages for ${answer.status}`);
     state.headers.set(token, (state.headers.get(token) ?? 0) + used);
@@ -165,13 +165,13 @@ function monotone(state: Walk): void {
   state.month = month;
 }
 
-/** A month that was opened and never charged may be left by a restart. */
+/** The newest month with a charge: a restart may leave a month that was opened but never charged. */
 async function newestCharged({ tapedeck }: TestServer): Promise<string> {
   const balances = await tapedeck.services.database.selectFrom('balance').select('month').execute();
   return balances.reduce((newest, { month }) => (month > newest ? month : newest), '');
 }
 
-/** Journal, balances, usage and headers against each other, and each month against its bounds. */
+/** Compares journal, balances, usage and headers, and each month with its bounds. */
 async function compare(state: Walk): Promise<{ charged: number; months: number }> {
   const { database, journal, ledger, accounts, days } = state.server.tapedeck.services;
   await ledger.flush();
@@ -205,12 +205,16 @@ async function compare(state: Walk): Promise<{ charged: number; months: number }
     }
     const url = `${state.server.base}/v1/account/usage/messages?token=${tokens[1]}`;
     const usage = (await (await fetch(url)).json()) as Record<string, number>;
-    const known = [ledger.balance(accountId).used, ledger.premiumBalance(accountId).used];
-    assert.deepEqual([usage['monthlyUsage'], usage['monthlyPremium']], known, 'usage = ledger');
+    const ledgerUsed = [ledger.balance(accountId).used, ledger.premiumBalance(accountId).used];
+    assert.deepEqual(
+      [usage['monthlyUsage'], usage['monthlyPremium']],
+      ledgerUsed,
+      'usage = ledger',
+    );
     const journalled = ['messages', 'premium'].map(
       (name) => byMonth.get(`${accountId} ${ledger.month} ${name}`) ?? 0,
     );
-    assert.deepEqual(known, journalled, 'ledger = journal');
+    assert.deepEqual(ledgerUsed, journalled, 'ledger = journal');
   }
   return { charged: lines.length, months: new Set(lines.map(({ month }) => month)).size };
 }

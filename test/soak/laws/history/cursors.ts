@@ -1,5 +1,5 @@
-// A named query tells each record that was acknowledged exactly once, and each change of one once, while
-// several writers push, loads run, flushes, compactions and restarts come between, and callers leave.
+// A named query returns each acknowledged record exactly once, and each of its changes once, while several
+// writers push, loads, flushes, compactions and restarts run, and callers disconnect.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
@@ -14,8 +14,8 @@ import { ask, read } from './histories.ts';
 const WRITERS = 4;
 const PATH = '/data/WS/D?queryId=q1&limit=100000';
 
-/** What a writer wrote: each of its values is another one. */
-interface Told {
+/** A record of a writer, with a unique value. */
+interface Row {
   readonly symbol: string;
   readonly date: string;
   readonly v: number;
@@ -25,17 +25,17 @@ interface Play {
   server: TestServer;
   readonly folder: string;
   readonly random: Seeded;
-  /** All that was acknowledged. */
-  readonly written: Told[];
-  /** All that was told, in the order in which it was. */
-  readonly told: Told[];
+  /** All acknowledged records. */
+  readonly written: Row[];
+  /** All returned records, in their order. */
+  readonly answeredRows: Row[];
   value: number;
 }
 
 const dayOf = (at: number): string =>
   new Date(Date.UTC(2020, 0, 1) + at * 86_400_000).toISOString().slice(0, 10);
 
-/** Each writer has a symbol of its own: what it wrote last stands. */
+/** Each writer has its own symbol: its last write is the stored state. */
 async function write(play: Play, writer: number, random: Seeded): Promise<void> {
   for (let at = 0; at < 8; at += 1) {
     const rows = Array.from({ length: random.between(1, 3) }, (_, nth) => ({
@@ -52,11 +52,11 @@ async function write(play: Play, writer: number, random: Seeded): Promise<void> 
   }
 }
 
-async function tell(play: Play): Promise<void> {
-  play.told.push(...((await read(play.server, PATH)) as unknown as readonly Told[]));
+async function readQuery(play: Play): Promise<void> {
+  play.answeredRows.push(...((await read(play.server, PATH)) as unknown as readonly Row[]));
 }
 
-/** Asks and leaves before an answer: what it would have told is told to the next. */
+/** Sends a request and disconnects before the answer: the next caller gets its records. */
 async function leave({ server }: Play): Promise<void> {
   const { hostname, port } = new URL(server.base);
   const lines = [`GET /v1${PATH} HTTP/1.1`, 'host: x', `authorization: Bearer ${server.secret}`];
@@ -72,7 +72,7 @@ async function happen(play: Play): Promise<void> {
   const { random, server } = play;
   const { ingestion, lake, runner } = server.tapedeck.services;
   const kind = random.between(0, 9);
-  if (kind < 5) return tell(play);
+  if (kind < 5) return readQuery(play);
   if (kind === 5) return leave(play);
   const dataset = lake.directory.dataset('WS', 'D');
   assert.ok(dataset);
@@ -81,12 +81,19 @@ async function happen(play: Play): Promise<void> {
   });
 }
 
-/** Plays one history; how many records were told. */
+/** Plays one history; returns how many records the query returned. */
 export async function cursorsLaw(rounds: number, seed: number): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'tapedeck-cursors-'));
   const open = (): Promise<TestServer> => startServer({ folder, seams: { watch: false } });
   const random = seeded(seed);
-  const play: Play = { server: await open(), folder, random, written: [], told: [], value: 0 };
+  const play: Play = {
+    server: await open(),
+    folder,
+    random,
+    written: [],
+    answeredRows: [],
+    value: 0,
+  };
   try {
     const first = { symbol: 'A', date: '2020-01-01', v: 0 };
     await loaded(play.server, 'D', JSON.stringify(first), { key: 'symbol', date: 'date' });
@@ -97,30 +104,34 @@ export async function cursorsLaw(rounds: number, seed: number): Promise<number> 
       const all = Promise.all(writers).finally(() => (over = true));
       while (!over) await happen(play);
       await all;
-      await tell(play);
+      await readQuery(play);
       check(play, `seed ${seed}, round ${round}`);
       if (!random.chance(0.5)) continue;
       await play.server.close();
       play.server = await open();
     }
-    return play.told.length;
+    return play.answeredRows.length;
   } finally {
     await play.server.close();
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-/** Changes between two answers are told as the last of them: of each index value in their order. */
-function check({ told, written }: Play, place: string): void {
-  const values = told.map(({ v }) => v);
+/** Changes between two answers are returned as the last of them, for each index value in order. */
+function check({ answeredRows, written }: Play, place: string): void {
+  const values = answeredRows.map(({ v }) => v);
   const twice = values.filter((value, at) => values.indexOf(value) !== at);
-  assert.deepEqual(twice, [], `${place}: told twice, of ${values.length}`);
-  const known = new Map(written.map((row) => [row.v, row]));
-  for (const { date, symbol, v } of told) {
-    assert.deepEqual({ symbol, date, v }, known.get(v), `${place}: never written`);
+  assert.deepEqual(twice, [], `${place}: returned twice, of ${values.length}`);
+  const writtenRows = new Map(written.map((row) => [row.v, row]));
+  for (const { date, symbol, v } of answeredRows) {
+    assert.deepEqual({ symbol, date, v }, writtenRows.get(v), `${place}: never written`);
   }
-  const last = (rows: readonly Told[]): ReadonlyMap<string, number> =>
+  const last = (rows: readonly Row[]): ReadonlyMap<string, number> =>
     new Map(rows.map(({ date, symbol, v }) => [`${symbol} ${date}`, v]));
   const byIndex = (map: ReadonlyMap<string, number>): unknown => [...map].toSorted();
-  assert.deepEqual(byIndex(last(told)), byIndex(last(written)), `${place}: the last of each`);
+  assert.deepEqual(
+    byIndex(last(answeredRows)),
+    byIndex(last(written)),
+    `${place}: the last of each`,
+  );
 }

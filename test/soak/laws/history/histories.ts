@@ -1,6 +1,6 @@
 // Any history of pushes, loads, deletions, purges, new properties, renames, flushes, compactions,
-// thinning under a clock that jumps, and restarts answers as plain maps do: what is there, what
-// was there, what changed since a version, what is new since a named query's last run.
+// thinning under a clock that jumps, and restarts gives the same answers as plain maps: current records, old
+// versions, changes since a version, and records since a named query's last run.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -50,7 +50,7 @@ async function send(
   return { status: answer.status, text: await answer.text() };
 }
 
-/** The same, and it must succeed; its text. */
+/** Sends a request that must succeed; returns its text. */
 export async function ask(
   server: TestServer,
   method: string,
@@ -65,7 +65,7 @@ export async function ask(
 export const read = async (server: TestServer, path: string): Promise<readonly Row[]> =>
   JSON.parse(await ask(server, 'GET', path)) as readonly Row[];
 
-/** A server with its clock and what is expected of it. */
+/** A server with its clock and the model of its expected state. */
 interface Play {
   server: TestServer;
   readonly model: Model;
@@ -73,28 +73,28 @@ interface Play {
   readonly clock: { ms: number };
 }
 
-async function compare({ server, model }: Play, told: string): Promise<void> {
+async function compare({ server, model }: Play, label: string): Promise<void> {
   const { added, name, rows } = model;
   const all = [...rows.values()];
   const whole = await read(server, `/data/WS/${name}?limit=1000`);
-  assert.deepEqual(whole, answered(all, added), `${told}: all`);
+  assert.deepEqual(whole, answered(all, added), `${label}: all`);
   const symbol = SYMBOLS[all.length % SYMBOLS.length] ?? 'A';
   const mine = answered(
     all.filter((row) => row.symbol === symbol),
     added,
   );
   const last = await read(server, `/data/WS/${name}/${symbol}?last=3`);
-  assert.deepEqual(last, mine.slice(0, 3), `${told}: a key`);
+  assert.deepEqual(last, mine.slice(0, 3), `${label}: a key`);
   const dated = all.filter(({ date }) => date >= '2020-01-02' && date <= '2020-01-03');
   const ranged = await read(server, `/data/WS/${name}?from=2020-01-02&to=2020-01-03`);
-  assert.deepEqual(ranged, answered(dated, added), `${told}: a range`);
+  assert.deepEqual(ranged, answered(dated, added), `${label}: a range`);
   const view = await ask(server, 'GET', `/datasets/WS/${name}`);
   const dataset = JSON.parse(view) as Record<string, number>;
   const keys = new Set(all.map((row) => row.symbol)).size;
-  assert.deepEqual([dataset['records'], dataset['keys']], [all.length, keys], `${told}: counts`);
+  assert.deepEqual([dataset['records'], dataset['keys']], [all.length, keys], `${label}: counts`);
 }
 
-/** One thing that may happen: what it did. It ends with nothing pending, unless it is a push. */
+/** A step of a history; returns its description. Only a push leaves pending records. */
 type Step = (play: Play, rows: readonly Row[], at: number) => Promise<string>;
 
 const write =
@@ -159,9 +159,9 @@ const compact: Step = async ({ server, model }) => {
 const rename: Step = async ({ server, model }, _rows, at) => {
   const name = `D${at}`;
   await ask(server, 'PUT', `/datasets/WS/${model.name}/${name}`);
-  const told = `${model.name} renamed to ${name}`;
+  const summary = `${model.name} renamed to ${name}`;
   model.name = name;
-  return told;
+  return summary;
 };
 
 const addProperty: Step = async ({ server, model }, _rows, at) => {
@@ -180,7 +180,7 @@ const keep: Step = async ({ server, model, random }) => {
   return `historyDays ${model.historyDays}`;
 };
 
-/** Time goes by; versions end, and their files with them. */
+/** Advances the clock; versions expire, and their files with them. */
 const age: Step = async ({ server, model, random, clock }) => {
   clock.ms += random.pick([HOUR_MS / 3, 5 * HOUR_MS, 2 * DAY_MS, 40 * DAY_MS, 150 * DAY_MS]);
   const { services } = server.tapedeck;
@@ -190,8 +190,8 @@ const age: Step = async ({ server, model, random, clock }) => {
   await upkeep.expireVersions();
   thin(model, clock.ms);
   const left = (await readSnapshots(services.database)).map(({ snapshot }) => snapshot);
-  const wanted = model.versions.map(({ snapshot }) => snapshot);
-  assert.deepEqual(left, wanted, `versions left at ${clock.ms}`);
+  const expected = model.versions.map(({ snapshot }) => snapshot);
+  assert.deepEqual(left, expected, `versions left at ${clock.ms}`);
   const old = services.database
     .selectFrom('push_log')
     .select('log_id')
@@ -200,7 +200,7 @@ const age: Step = async ({ server, model, random, clock }) => {
   return `thinned at ${new Date(clock.ms).toISOString()}`;
 };
 
-/** How often each step comes, of 40. */
+/** Weight of each step, out of 40. */
 const STEPS: readonly (readonly [Step, number])[] = [
   [write('record'), 15],
   [write('data'), 5],
@@ -222,16 +222,16 @@ async function takeStep(play: Play, at: number): Promise<string> {
   const count = random.between(1, 3);
   const rows = Array.from({ length: count }, (_, n) => rowOf(random, at * 10 + n, model.added));
   const step = DICE[random.between(0, DICE.length - 1)] ?? flush;
-  const told = await step(play, rows, at);
+  const summary = await step(play, rows, at);
   await observe(server, model);
   const { lake, pending } = server.tapedeck.services;
   const tableId = lake.directory.dataset('WS', model.name)?.tableId ?? -1;
-  const known = model.memories.some(({ snapshot }) => snapshot === lake.snapshot);
-  if (pending.pendingRows(tableId).length === 0 && !known) remember(model, lake.snapshot);
-  return told;
+  const isRemembered = model.memories.some(({ snapshot }) => snapshot === lake.snapshot);
+  if (pending.pendingRows(tableId).length === 0 && !isRemembered) remember(model, lake.snapshot);
+  return summary;
 }
 
-/** Versions that came since the last look. */
+/** Adds the versions since the last call to the model. */
 async function observe(server: TestServer, model: Model): Promise<void> {
   const newest = model.versions.at(-1)?.snapshot ?? -1;
   const all = await readSnapshots(server.tapedeck.services.database);
@@ -240,14 +240,16 @@ async function observe(server: TestServer, model: Model): Promise<void> {
   model.versions = [...model.versions, ...versions];
 }
 
-/** The named query answers exactly what was written since its last run and is still there. */
-async function compareQuery(play: Play, told: string): Promise<void> {
+/** The named query returns exactly the records written since its last run that still exist. */
+async function compareQuery(play: Play, label: string): Promise<void> {
   const { server, model, clock } = play;
   const { added, name, rows, touched } = model;
   const on = goesOn(model, clock.ms);
   const answer = await read(server, `/data/WS/${name}?queryId=q1&limit=1000`);
-  const wanted = [...rows].filter(([index]) => !on || touched.has(index)).map(([, row]) => row);
-  assert.deepEqual(answer, answered(wanted, added), `${told}: queryId, goes on: ${on}`);
+  const expectedRows = [...rows]
+    .filter(([index]) => !on || touched.has(index))
+    .map(([, row]) => row);
+  assert.deepEqual(answer, answered(expectedRows, added), `${label}: queryId, goes on: ${on}`);
   model.query = { snapshot: server.tapedeck.services.lake.snapshot, ms: clock.ms };
   touched.clear();
 }
@@ -260,16 +262,16 @@ interface Version {
 }
 
 /**
- * Versions that are left answer what they held, and the changes since lead from each to what is now;
- * those that have ended say so.
+ * Existing versions return their records, and the changes since lead from each to the current state;
+ * expired ones answer 410.
  */
-async function compareMemories(play: Play, told: string): Promise<void> {
+async function compareMemories(play: Play, label: string): Promise<void> {
   const { server, model } = play;
   await flush(play, [], 0);
   await observe(server, model);
   remember(model, server.tapedeck.services.lake.snapshot);
   for (const { snapshot, rows, added } of model.memories) {
-    const place = `${told}: version ${snapshot}`;
+    const place = `${label}: version ${snapshot}`;
     const then = await send(server, 'GET', `/data/WS/${model.name}?limit=1000&asOf=${snapshot}`);
     const changes = await send(server, 'GET', `/changes/WS/${model.name}?since=${snapshot}`);
     if (!isLeft(model, snapshot)) {
@@ -280,43 +282,43 @@ async function compareMemories(play: Play, told: string): Promise<void> {
     assert.deepEqual(JSON.parse(then.text), answered([...rows.values()], added), place);
     followChanges(new Set(rows.keys()), changes.text, model, place);
   }
-  await compareTimes(play, told);
+  await compareTimes(play, label);
 }
 
-function followChanges(index: Set<string>, changes: string, model: Model, told: string): void {
+function followChanges(index: Set<string>, changes: string, model: Model, label: string): void {
   for (const version of JSON.parse(changes) as readonly Version[]) {
-    const place = `${told}: version ${version.snapshot} since then`;
+    const place = `${label}: version ${version.snapshot} since then`;
     const name = (values: readonly string[]): string => values.join(' ');
     for (const one of version.inserted.map(name)) assert.ok(!index.has(one), `${place} +${one}`);
-    const known = [...version.replaced, ...version.deleted].map(name);
-    for (const one of known) assert.ok(index.has(one), `${place} ${one}`);
+    const changedIndexes = [...version.replaced, ...version.deleted].map(name);
+    for (const one of changedIndexes) assert.ok(index.has(one), `${place} ${one}`);
     for (const one of version.inserted.map(name)) index.add(one);
     for (const one of version.deleted.map(name)) index.delete(one);
   }
-  assert.deepEqual([...index].toSorted(), [...model.rows.keys()].toSorted(), told);
+  assert.deepEqual([...index].toSorted(), [...model.rows.keys()].toSorted(), label);
 }
 
-/** `asOf` a version's time means the version; what is pushed between: test/soak/laws/history/moments.ts. */
-async function compareTimes({ clock, server, model, random }: Play, told: string): Promise<void> {
+/** `asOf` a version's time is that version; test/soak/laws/history/moments.ts tests pushes in between. */
+async function compareTimes({ clock, server, model, random }: Play, label: string): Promise<void> {
   for (let look = 0; look < 5; look += 1) {
     const version = model.versions[random.between(0, model.versions.length - 1)];
-    // Now, or later, means all there is: commits of one time of the clock are a millisecond apart.
+    // The current time or later means all records: commits at one time of the clock are a millisecond apart.
     if (version === undefined || version.ms >= clock.ms) continue;
-    const { ms, snapshot: found } = version;
-    const memory = model.memories.find(({ snapshot }) => snapshot === found);
+    const { ms, snapshot: snapshotId } = version;
+    const memory = model.memories.find(({ snapshot }) => snapshot === snapshotId);
     const path = `/data/WS/${model.name}?limit=1000&asOf=${ms}`;
     const { status, text } = await send(server, 'GET', path);
-    if (found < model.floor) assert.equal(status, 410, `${told}: asOf ${ms}: ${text}`);
+    if (snapshotId < model.floor) assert.equal(status, 410, `${label}: asOf ${ms}: ${text}`);
     else if (memory !== undefined) {
-      const wanted = answered([...memory.rows.values()], memory.added);
-      assert.deepEqual(JSON.parse(text), wanted, `${told}: asOf ${ms}`);
+      const expected = answered([...memory.rows.values()], memory.added);
+      assert.deepEqual(JSON.parse(text), expected, `${label}: asOf ${ms}`);
     }
   }
 }
 
 const BEGIN_MS = Date.UTC(2026, 0, 1);
 
-/** Plays one history; how many records it ends with. */
+/** Plays one history; returns how many records it ends with. */
 export async function historyLaw(steps: number, seed: number): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'tapedeck-history-'));
   const random = seeded(seed);
@@ -330,20 +332,20 @@ export async function historyLaw(steps: number, seed: number): Promise<number> {
     await loaded(play.server, 'D', JSON.stringify(sentOf(first)), { key: 'symbol', date: 'date' });
     apply(model, [first], false);
     for (let at = 1; at <= steps; at += 1) {
-      const told = `seed ${seed}, step ${at}: ${await takeStep(play, at)}`;
-      await compare(play, told);
-      if (random.chance(0.3)) await compareQuery(play, told);
+      const label = `seed ${seed}, step ${at}: ${await takeStep(play, at)}`;
+      await compare(play, label);
+      if (random.chance(0.3)) await compareQuery(play, label);
       if (at % 10 !== 0) continue;
-      await compareMemories(play, told);
+      await compareMemories(play, label);
       await play.server.close();
       play.server = await start();
-      await compare(play, `${told}, after a restart`);
+      await compare(play, `${label}, after a restart`);
     }
-    const told = `seed ${seed}, at the end`;
-    await compareMemories(play, told);
-    await compareForeign(folder, model, told);
+    const label = `seed ${seed}, at the end`;
+    await compareMemories(play, label);
+    await compareForeign(folder, model, label);
     await age(play, [], 0);
-    assert.deepEqual(await fileFaults(folder), [], told);
+    assert.deepEqual(await fileFaults(folder), [], label);
     return model.rows.size;
   } finally {
     await play.server.close();

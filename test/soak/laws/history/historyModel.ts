@@ -1,5 +1,5 @@
-// What a dataset must hold, as plain maps: now, at every version that is left, and which versions
-// are left. Written from the documents, not from the code.
+// The expected state of a dataset as plain maps: its current records, its records at every existing version,
+// and the existing versions. Written from the documents, not from the code.
 import type { Seeded } from '../../crash/rounds/seeded.ts';
 
 export interface Row {
@@ -16,7 +16,7 @@ interface Version {
   readonly ms: number;
 }
 
-/** What a version held: all of it was in files then. */
+/** The records of a version: at that time all of them were in files. */
 interface Memory {
   readonly snapshot: number;
   readonly rows: ReadonlyMap<string, Row>;
@@ -28,15 +28,15 @@ export interface Model {
   readonly rows: Map<string, Row>;
   /** Properties that were added, in their order. */
   added: readonly string[];
-  /** Index values that were written since the named query last ran. */
+  /** Index values written since the last run of the named query. */
   readonly touched: Set<string>;
   memories: readonly Memory[];
-  /** Versions of the lake that are left. */
+  /** Existing versions of the lake. */
   versions: readonly Version[];
   /** The first available version. */
   floor: number;
   historyDays: number | null;
-  /** Where the named query stands, and when it ran; undefined before its first run. */
+  /** Position and time of the named query's last run; undefined before its first run. */
   query: { readonly snapshot: number; readonly ms: number } | undefined;
 }
 
@@ -75,13 +75,13 @@ export function rowOf(random: Seeded, at: number, added: readonly string[]): Row
 /** A record as a client sends it. */
 export const sentOf = ({ more, ...row }: Row): object => ({ ...row, ...more });
 
-/** A record as it is answered, with the properties that its version had. */
+/** A record as in an answer, with the properties of its version. */
 const answeredOf = ({ more, ...row }: Row, added: readonly string[]): object => ({
   ...row,
   ...Object.fromEntries(added.map((name) => [name, more[name] ?? null])),
 });
 
-/** Answered records, the newest first. */
+/** Records as in an answer, the newest first. */
 export const answered = (rows: readonly Row[], added: readonly string[]): readonly object[] =>
   rows
     .toSorted((a, b) =>
@@ -89,27 +89,27 @@ export const answered = (rows: readonly Row[], added: readonly string[]): readon
     )
     .map((row) => answeredOf(row, added));
 
-/** Applies rows as the unique index has it: the first stays, or the last replaces. */
+/** Applies rows by the unique index: the first one stays, or the last one replaces it. */
 export function apply(
-  { rows: known, touched }: Model,
+  { rows: storedRows, touched }: Model,
   rows: readonly Row[],
   replace: boolean,
 ): void {
   for (const row of rows) {
     const index = indexOf(row);
-    if (!replace && known.has(index)) continue;
-    known.set(index, row);
+    if (!replace && storedRows.has(index)) continue;
+    storedRows.set(index, row);
     touched.add(index);
   }
 }
 
-/** Takes records of a symbol away, or one of them; how many there were. */
+/** Removes all records of a symbol, or that of one date; returns how many there were. */
 export function take({ rows }: Model, symbol: string, date: string | undefined): number {
-  const gone = [...rows].filter(
+  const matches = [...rows].filter(
     ([, row]) => row.symbol === symbol && (date === undefined || row.date === date),
   );
-  for (const [index] of gone) rows.delete(index);
-  return gone.length;
+  for (const [index] of matches) rows.delete(index);
+  return matches.length;
 }
 
 export const remember = (model: Model, snapshot: number): void => {
@@ -117,11 +117,11 @@ export const remember = (model: Model, snapshot: number): void => {
   model.memories = [...model.memories, { snapshot, added, rows: new Map(rows) }];
 };
 
-/** Whether a version can be asked. */
-export const isLeft = ({ floor, versions }: Model, wanted: number): boolean =>
-  wanted >= floor && versions.some(({ snapshot }) => snapshot === wanted);
+/** True if a version can be read. */
+export const isLeft = ({ floor, versions }: Model, snapshotId: number): boolean =>
+  snapshotId >= floor && versions.some(({ snapshot }) => snapshot === snapshotId);
 
-/** All of the last day, then the last of each hour, then of each day, and always the newest. */
+/** Keeps all versions of the last day, then the last of each hour, then of each day, always the newest. */
 export function thin(model: Model, nowMs: number): void {
   const slotOf = ({ snapshot, ms }: Version): string | undefined => {
     const age = nowMs - ms;
@@ -141,7 +141,7 @@ export function thin(model: Model, nowMs: number): void {
   model.floor = Math.max(model.floor, first?.snapshot ?? 0);
 }
 
-/** A named query that was idle for a day, or whose version has ended, begins again. */
+/** True if a named query resumes: it restarts if it was idle for a day, or if its version has expired. */
 export const goesOn = (model: Model, nowMs: number): boolean =>
   model.query !== undefined &&
   nowMs - model.query.ms < DAY_MS &&

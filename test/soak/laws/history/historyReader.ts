@@ -1,4 +1,4 @@
-// The lake as another program reads it, with code of its own, at every version that is left.
+// Reads the lake with an independent reader, at every existing version.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import {
@@ -11,10 +11,10 @@ import {
 import { answered, type Model } from './historyModel.ts';
 
 /**
- * Every version of the catalog: from the floor on the same records as the model's, delete files
- * included; before a purge no such table.
+ * Checks every version of the catalog: from the floor on it has the model's records, delete files
+ * included; before a purge it has no such table.
  */
-export async function compareForeign(folder: string, model: Model, told: string): Promise<number> {
+export async function compareForeign(folder: string, model: Model, label: string): Promise<number> {
   const catalog = await openSqliteCatalog(join(folder, 'catalog.db'));
   let compared = 0;
   try {
@@ -22,25 +22,25 @@ export async function compareForeign(folder: string, model: Model, told: string)
     assert.deepEqual(
       all,
       model.versions.map(({ snapshot }) => snapshot),
-      `${told}: versions`,
+      `${label}: versions`,
     );
     for (const snapshot of all) {
       const memory = model.memories.find((one) => one.snapshot === snapshot);
       const mine = (await tables(catalog, snapshot)).filter(({ schema }) => schema === 'WS');
       if (mine.length === 0 || memory === undefined) continue;
       const [table] = mine;
-      assert.ok(table !== undefined && mine.length === 1, `${told}: one table at ${snapshot}`);
+      assert.ok(table !== undefined && mine.length === 1, `${label}: one table at ${snapshot}`);
       const lines = await readTable(catalog, `${join(folder, 'lake')}/`, snapshot, table);
       const rows = lines.map(parseRow).map(withoutSystem).map(plain).toSorted();
-      const wanted = answered([...memory.rows.values()], memory.added)
+      const expected = answered([...memory.rows.values()], memory.added)
         .map(plain)
         .toSorted();
-      assert.deepEqual(rows, wanted, `${told}: another reader at ${snapshot}`);
+      assert.deepEqual(rows, expected, `${label}: another reader at ${snapshot}`);
       compared += 1;
     }
     const head = all.at(-1) ?? 0;
     const names = (await tables(catalog, head)).map(({ name }) => name);
-    assert.deepEqual(names, [model.name], told);
+    assert.deepEqual(names, [model.name], label);
   } finally {
     catalog.close();
   }

@@ -1,6 +1,6 @@
-// What a reader saw it sees again: any answer of any door, asked again as of the moment that it named,
-// is the same byte for byte, whatever was pushed, loaded, deleted, flushed, compacted or edited since,
-// whatever the clock did, and after restarts; likewise as of the time at which it was read.
+// Answers are repeatable: any answer of any endpoint, requested again as of its moment, is the same byte for
+// byte, after any pushes, loads, deletions, flushes, compactions, edits, clock changes and restarts; likewise
+// as of the time at which it was read.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,12 +11,12 @@ import { loaded } from '../../../base/client.ts';
 import { type Seeded, seeded } from '../../crash/rounds/seeded.ts';
 import { copyAtOnce, startServer, type TestServer } from '../../../base/server.ts';
 
-/** N has no unique index: equal records are all kept. */
+/** N has no unique index: it stores equal records. */
 const IDS = ['D', 'K', 'N'] as const;
 const SYMBOLS = ['A', 'B', 'C'] as const;
 const HOUR_MS = 3_600_000;
 const BEGIN_MS = Date.UTC(2026, 0, 1);
-/** Nothing of a history is older: all versions and all pushes are there. */
+/** Longer than any history here: all versions and all pushes are kept. */
 const KEEP = { allMs: 10_000 * 24 * HOUR_MS, hourlyMs: 1e15, dailyMs: 1e15 };
 
 type Id = (typeof IDS)[number];
@@ -26,18 +26,18 @@ interface Play {
   folder: string;
   readonly random: Seeded;
   readonly clock: { ms: number };
-  kept: readonly Kept[];
+  answers: readonly Kept[];
   added: number;
 }
 
-/** An answer, and how it is asked for again. */
+/** An answer, and the request that repeats it. */
 interface Kept {
   readonly path: string;
   readonly body: string;
   readonly moment: string;
-  /** The time of the clock, where it means this moment and no other. */
+  /** The time of the clock, if it means exactly this moment. */
   readonly ms: number | undefined;
-  readonly told: string;
+  readonly label: string;
 }
 
 interface Answer {
@@ -57,8 +57,8 @@ async function ask(server: TestServer, method: string, path: string, body = ''):
 
 async function done(server: TestServer, method: string, path: string, body = ''): Promise<void> {
   const { status, text } = await ask(server, method, path, body);
-  const told = Buffer.from(text, 'base64').toString();
-  assert.equal(status, 200, `${method} ${path}: ${told}`);
+  const message = Buffer.from(text, 'base64').toString();
+  assert.equal(status, 200, `${method} ${path}: ${message}`);
 }
 
 const rowOf = ({ added, random }: Play): object => ({
@@ -98,21 +98,21 @@ const erase: Step = async ({ random, server }, id) => {
   return `erase ${id} ${symbol}`;
 };
 
-/** What was before can not be asked any more. */
+/** After a purge, earlier moments can no longer be read. */
 const purge: Step = async (play, id) => {
   const path = `/data/WS/${id}/${play.random.pick(SYMBOLS)}?purge=true`;
   const { text } = await ask(play.server, 'DELETE', path);
-  const told = Buffer.from(text, 'base64').toString();
-  if (told.includes('purged 0 ')) return `purge of nothing`;
-  // The view and the batch read both.
-  const gone = play.kept.filter((one) => reads(one, id));
-  play.kept = play.kept.filter((one) => !gone.includes(one));
-  const one = gone.at(-1);
+  const message = Buffer.from(text, 'base64').toString();
+  if (message.includes('purged 0 ')) return `purge of nothing`;
+  // The view and the batch read both datasets.
+  const purgedAnswers = play.answers.filter((one) => reads(one, id));
+  play.answers = play.answers.filter((one) => !purgedAnswers.includes(one));
+  const one = purgedAnswers.at(-1);
   if (one !== undefined) {
     const { status } = await ask(play.server, 'GET', withMoment(one.path, one.moment));
-    assert.equal(status, 410, `${told}: ${one.path} as of ${one.moment}`);
+    assert.equal(status, 410, `${message}: ${one.path} as of ${one.moment}`);
   }
-  return `purge ${id}: ${told}`;
+  return `purge ${id}: ${message}`;
 };
 
 const reads = ({ path }: Kept, id: Id): boolean =>
@@ -146,17 +146,17 @@ const addProperty: Step = async (play) => {
   return `property p${play.added - 1}`;
 };
 
-/** Forth, or back: times that come again mean another moment by then. */
+/** Jumps with the clock in either direction: a time that recurs means another moment then. */
 const jump: Step = async (play) => {
   const { clock, random, server } = play;
   clock.ms += random.pick([40 * HOUR_MS, HOUR_MS, 3_000, -3_000, -HOUR_MS, -30 * HOUR_MS]);
-  // As a server does every second.
+  // A server does this every second.
   const { database, lakeClock } = server.tapedeck.services;
   await lakeClock.updateMarks(database);
-  play.kept = play.kept.map((one) =>
+  play.answers = play.answers.map((one) =>
     one.ms !== undefined && one.ms >= clock.ms ? { ...one, ms: undefined } : one,
   );
-  return `the clock says ${new Date(clock.ms).toISOString()}`;
+  return `the clock is at ${new Date(clock.ms).toISOString()}`;
 };
 
 const thin: Step = async ({ server }) => {
@@ -171,7 +171,7 @@ const restart: Step = async (play) => {
   return 'restart';
 };
 
-/** What a kill leaves: the folder as it is in the middle of a push or a flush. */
+/** Simulates a kill: goes on with a copy of the folder from the middle of a push, a load or a flush. */
 const kill: Step = async (play, id) => {
   const { folder, random, server } = play;
   const left = await mkdtemp(join(tmpdir(), 'tapedeck-moments-'));
@@ -188,7 +188,7 @@ const kill: Step = async (play, id) => {
   return 'kill';
 };
 
-/** How often each step comes. */
+/** Weight of each step. */
 const STEPS: readonly (readonly [Step, number])[] = [
   [push, 24],
   [load, 4],
@@ -234,11 +234,11 @@ const PATHS: readonly [string, ...string[]] = [
   ),
 ];
 
-/** Answers to some questions, while something else happens or alone. */
-async function readSome(play: Play, told: string, alone: boolean): Promise<void> {
+/** Sends some requests, alone or concurrently with a step, and keeps their answers. */
+async function readSome(play: Play, label: string, alone: boolean): Promise<void> {
   const { clock, random } = play;
   const { lakeClock, runner } = play.server.tapedeck.services;
-  // A load that a kill cut off goes on by itself: its commit may be of the very time of a read.
+  // A load that a kill interrupted resumes automatically: its commit may have the time of a read.
   const isIdle = (): boolean => runner.load().running + runner.load().waiting === 0;
   clock.ms += random.between(20, 900_000);
   const ms = clock.ms;
@@ -246,27 +246,30 @@ async function readSome(play: Play, told: string, alone: boolean): Promise<void>
     const path = random.pick(PATHS);
     const wasIdle = isIdle();
     const { moment, status, text } = await ask(play.server, 'GET', path);
-    const shown = Buffer.from(text, 'base64').toString().slice(0, 300);
-    assert.equal(status, 200, `${told}: ${path}: ${shown}`);
+    const excerpt = Buffer.from(text, 'base64').toString().slice(0, 300);
+    assert.equal(status, 200, `${label}: ${path}: ${excerpt}`);
     assert.match(moment, /^\d+:\d+$/, path);
-    // All that is committed was so before this time of the clock, and what comes is after it.
+    // Every commit so far is before this time of the clock, and later commits are after it.
     const untouched = alone && wasIdle && isIdle();
     const exact = untouched && lakeClock.now() === lakeClock.toLakeTime(ms - 1) + 1;
-    play.kept = [...play.kept, { path, body: text, moment, ms: exact ? ms : undefined, told }];
+    play.answers = [
+      ...play.answers,
+      { path, body: text, moment, ms: exact ? ms : undefined, label },
+    ];
   }
   clock.ms += 20;
 }
 
 const withMoment = (path: string, moment: string | number): string => `${path}&asOf=${moment}`;
 
-/** Every answer that was kept, asked again. */
-async function askAgain({ kept, server }: Play, told: string): Promise<number> {
+/** Repeats the requests of all kept answers, and compares. */
+async function askAgain({ answers, server }: Play, label: string): Promise<number> {
   let compared = 0;
-  for (const one of kept) {
+  for (const one of answers) {
     const again = one.ms === undefined ? [one.moment] : [one.moment, one.ms];
     for (const asOf of again) {
       const { moment, status, text } = await ask(server, 'GET', withMoment(one.path, asOf));
-      const place = `${told}: ${one.path} as of ${asOf} (${one.moment}), read after ${one.told}`;
+      const place = `${label}: ${one.path} as of ${asOf} (${one.moment}), read after ${one.label}`;
       const [was, is] = [one.body, text].map((body) => Buffer.from(body, 'base64').toString());
       assert.equal(status, 200, `${place}: ${is}`);
       assert.equal(is, was, place);
@@ -291,7 +294,7 @@ async function makeDatasets(server: TestServer): Promise<void> {
   await done(server, 'POST', '/views/WS/V', JSON.stringify({ view }));
 }
 
-/** Plays one history; how many answers were compared. */
+/** Plays one history; returns how many answers were compared. */
 export async function momentsLaw(steps: number, seed: number): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'tapedeck-moments-'));
   const clock = { ms: BEGIN_MS };
@@ -301,7 +304,7 @@ export async function momentsLaw(steps: number, seed: number): Promise<number> {
     folder,
     random,
     clock,
-    kept: [],
+    answers: [],
     added: 0,
   };
   let compared = 0;
@@ -311,12 +314,12 @@ export async function momentsLaw(steps: number, seed: number): Promise<number> {
       clock.ms += random.between(20, 600_000);
       const step = DICE[random.between(0, DICE.length - 1)] ?? flush;
       const id = random.pick(IDS);
-      // A purge and a restart end what is read beside them.
+      // A purge or a restart breaks concurrent reads.
       const beside =
         step !== purge && step !== restart && step !== kill && step !== jump && random.chance(0.3);
-      const told = `seed ${seed}, step ${at}`;
-      const reading = beside ? readSome(play, `${told}, beside it`, false) : undefined;
-      const what = `${told}: ${await step(play, id)}`;
+      const label = `seed ${seed}, step ${at}`;
+      const reading = beside ? readSome(play, `${label}, beside it`, false) : undefined;
+      const what = `${label}: ${await step(play, id)}`;
       await reading;
       await readSome(play, what, true);
       if (at % 12 === 0) compared += await askAgain(play, what);

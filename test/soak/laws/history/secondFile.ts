@@ -1,6 +1,6 @@
-// Any sequence of files, pushes and pulls into one dataset: the counts of each answer add up, and what is
-// stored is what a plain model says. Without a declared index nothing is replaced or left out, but rows
-// that one source brought before, equal in full, and a file whose bytes were loaded before.
+// Any sequence of files, pushes and pulls into one dataset: the counts of each answer add up, and the stored
+// rows are those of a plain model. Without a declared index nothing is replaced, and only two things are
+// skipped: rows that one source delivered before, equal in full, and a file whose bytes were loaded before.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -27,14 +27,14 @@ interface Counts {
 const INDEX = { key: 'k', date: 'd' };
 const SOURCES = 2;
 
-/** What a dataset should hold. */
+/** Expected state of a dataset. */
 interface Model {
   readonly isDeclared: boolean;
   /** Text of a row -> how often it is stored. */
   readonly stored: Map<string, number>;
   /** Files whose bytes were loaded. */
   readonly files: Set<string>;
-  /** By source: how often it has brought each row at most. */
+  /** By source: the highest count of each row in one of its files. */
   readonly sources: readonly Map<string, number>[];
 }
 
@@ -46,8 +46,8 @@ function add(model: Model, row: Row, times = 1): void {
     model.stored.set(text, (model.stored.get(text) ?? 0) + times);
     return;
   }
-  for (const known of model.stored.keys()) {
-    if (keyText(JSON.parse(known) as Row) === keyText(row)) model.stored.delete(known);
+  for (const storedText of model.stored.keys()) {
+    if (keyText(JSON.parse(storedText) as Row) === keyText(row)) model.stored.delete(storedText);
   }
   model.stored.set(text, 1);
 }
@@ -80,7 +80,7 @@ const rowFrom = (random: Seeded, mayBlank: boolean): Row => ({
 const csvOf = (rows: readonly Row[]): string =>
   ['k,d,v', ...rows.map(({ d, k, v }) => `${k},${d},${v}`), ''].join('\n');
 
-/** A source's file as it grows, rolls on, or is corrected. */
+/** The next state of a source's file: it grows, rolls, is corrected, repeats rows, or is unchanged. */
 function nextFile(random: Seeded, rows: readonly Row[], mayBlank: boolean): readonly Row[] {
   const fresh = Array.from({ length: random.between(0, 3) }, () => rowFrom(random, mayBlank));
   const how = random.pick(['grow', 'roll', 'correct', 'repeat', 'same']);
@@ -163,12 +163,12 @@ async function playPull(play: Play): Promise<void> {
   const path = `${dataset}-${at}.csv`;
   await writeFile(join(folder, path), csvOf(rows));
   sourceIds[at] ??= await addSource(server, `${dataset}${at}`, path);
-  const made = await send(server, 'POST', '/jobs/WS/ingest?wait=true', {
+  const answer = await send(server, 'POST', '/jobs/WS/ingest?wait=true', {
     dataSourceId: sourceIds[at],
     datasetId: dataset,
   });
-  assert.equal(made.status, 200, made.text);
-  const counts = JSON.parse(made.text) as Counts;
+  assert.equal(answer.status, 200, answer.text);
+  const counts = JSON.parse(answer.text) as Counts;
   checkCounts(counts, 'pull');
   addPull(model, at, rows);
 }
@@ -207,7 +207,7 @@ async function playSequence(
   const files: (readonly Row[])[] = [];
   const sourceIds: (string | undefined)[] = [];
   const play: Play = { server, dataset, random, model, folder, files, sourceIds };
-  // What creates the dataset has a value of each type.
+  // The file that creates the dataset has a value of each type.
   const first = [{ k: 'A', d: '2024-01-01', v: 0.5 }];
   const created = await load(server, dataset, csvOf(first), isDeclared ? INDEX : {});
   assert.equal(created.status, 200, await created.text());
@@ -219,17 +219,19 @@ async function playSequence(
     if (kind === 'load') await playLoad(play);
     else if (kind === 'push') await playPush(play);
     else await playPull(play);
-    const wanted = [...model.stored].flatMap(([text, count]) => Array<string>(count).fill(text));
+    const expectedRows = [...model.stored].flatMap(([text, count]) =>
+      Array<string>(count).fill(text),
+    );
     assert.deepEqual(
       await storedRows(play),
-      wanted.toSorted(),
+      expectedRows.toSorted(),
       `seed ${seed}, step ${step}: ${kind}`,
     );
   }
   return steps;
 }
 
-/** Plays so many sequences; how many steps they had. */
+/** Plays `count` sequences; returns how many steps they had. */
 export async function secondFileLaw(count: number, seed: number): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'tapedeck-second-'));
   try {

@@ -1,4 +1,4 @@
-// Accounts and tokens whose limits change, and what may be charged to them at most.
+// Accounts and tokens whose limits change, and the maximum that may be charged to them.
 import assert from 'node:assert/strict';
 import type { Caller } from '../../../../store/accounts/callers.ts';
 import type { Account } from '../../../../store/accounts/accountRows.ts';
@@ -8,7 +8,7 @@ import { callerWith } from '../../../store/ledger/ledgerFixture.ts';
 import type { Ledger } from '../../../../store/ledger/ledger.ts';
 import { maxMessages } from '../../../../store/ledger/quota.ts';
 
-/** After a limit was lowered, or a token disabled, no node goes by what was before. */
+/** Time after which a lowered limit or a disabled token is in effect on all nodes. */
 const EFFECTIVE_MS = 10_000;
 
 interface Bound {
@@ -25,7 +25,7 @@ class Bounds {
     this.highest = Math.max(this.highest, most);
   }
 
-  /** The highest that may still be gone by. */
+  /** The highest limit that may still be in effect. */
   at(nowMs: number): number {
     const since = this.#bounds.findLastIndex(({ fromMs }) => fromMs <= nowMs - EFFECTIVE_MS);
     return Math.max(...this.#bounds.slice(Math.max(0, since)).map(({ most }) => most));
@@ -35,7 +35,7 @@ class Bounds {
 interface Party {
   own: Partial<Account>;
   suspendedMs: number | undefined;
-  /** Since when its budget or its circuit breaker refuses all. */
+  /** Time since which its budget or its circuit breaker refuses all calls. */
   stoppedMs: number | undefined;
   readonly bounds: { readonly plain: Bounds; readonly premium: Bounds };
   readonly tokens: readonly Bearer[];
@@ -54,7 +54,7 @@ const UNBOUND = Number.MAX_SAFE_INTEGER;
 export class Books {
   readonly parties = new Map<string, Party>();
   readonly bearers: Bearer[] = [];
-  /** What was used when it was looked at last. */
+  /** Usage at the last check. */
   readonly #used = new Map<string, number>();
 
   constructor(random: Seeded) {
@@ -89,8 +89,8 @@ export class Books {
     this.#bound(accountId, -Infinity);
   }
 
-  /** Also where the token may not act. */
-  known(tokenId: string): Caller {
+  /** Finds the caller of a token, even if the token may not act. */
+  findCaller(tokenId: string): Caller {
     const bearer = this.bearers.find((one) => one.tokenId === tokenId);
     assert.ok(bearer);
     const { accountId, disabledMs, messageLimit } = bearer;
@@ -100,13 +100,13 @@ export class Books {
   }
 
   active(tokenId: string): Caller {
-    const caller = this.known(tokenId);
+    const caller = this.findCaller(tokenId);
     if (caller.token.disabled) throw new Failure('DisabledKey');
     if (caller.account.suspended) throw new Failure('Inactive');
     return caller;
   }
 
-  /** A node that reads spends by a token: it may act, or might lately. */
+  /** Checks that a token with which a reading node spends may act, or might until recently. */
   checkActive(tokenId: string, nowMs: number): void {
     const bearer = this.bearers.find((one) => one.tokenId === tokenId);
     assert.ok(bearer);
@@ -117,7 +117,7 @@ export class Books {
     }
   }
 
-  /** A limit or a right becomes another. */
+  /** Changes a random limit or right. */
   change(random: Seeded, nowMs: number): void {
     const bearer = random.pick(this.bearers as [Bearer, ...Bearer[]]);
     const party = this.#party(bearer.accountId);
@@ -140,8 +140,8 @@ export class Books {
   }
 
   /**
-   * Nothing is used over a bound that was in force lately.
-   * @param isNew it goes on from what the catalog has
+   * Checks that no usage exceeds a bound that was recently in force.
+   * @param isNew the ledger was just opened from the catalog
    */
   check(ledger: Ledger, nowMs: number, isNew = false): void {
     const grows = (what: string, used: number, bounds: Bounds): void => {
@@ -153,19 +153,19 @@ export class Books {
     };
     for (const [accountId, party] of this.parties) {
       const { bounds, tokens } = party;
-      const isStopped = ledger.findStop(this.known(tokens[0]?.tokenId ?? '')) !== undefined;
+      const isStopped = ledger.findStop(this.findCaller(tokens[0]?.tokenId ?? '')) !== undefined;
       party.stoppedMs = isStopped ? (party.stoppedMs ?? nowMs) : undefined;
       grows(accountId, ledger.balance(accountId).used, bounds.plain);
       grows(`premium of ${accountId}`, ledger.premiumBalance(accountId).used, bounds.premium);
       for (const token of tokens) {
-        grows(token.tokenId, ledger.allowance(this.known(token.tokenId)).used, token.bounds);
+        grows(token.tokenId, ledger.allowance(this.findCaller(token.tokenId)).used, token.bounds);
       }
     }
   }
 
   #bound(accountId: string, nowMs: number): void {
     const { bounds, tokens } = this.#party(accountId);
-    const { account } = this.known(tokens[0]?.tokenId ?? '');
+    const { account } = this.findCaller(tokens[0]?.tokenId ?? '');
     bounds.plain.set(nowMs, maxMessages(account, false));
     bounds.premium.set(nowMs, maxMessages(account, true));
   }

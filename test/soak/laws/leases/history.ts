@@ -1,4 +1,4 @@
-// One history: nodes that read and one that serves, calls at all of them, and what goes wrong meanwhile.
+// One history: reading nodes and one serving node, calls at all of them, and faults meanwhile.
 import assert from 'node:assert/strict';
 import type { Caller } from '../../../../store/accounts/callers.ts';
 import { survive } from '../../../../store/base/crashPoints.ts';
@@ -16,7 +16,7 @@ import { VirtualTime } from './virtualTime.ts';
 
 const FLUSH_MS = 50;
 const LEASE_MS = 5_000;
-/** There and back, each way as late as a message ever is where nothing fails. */
+/** A round trip with the highest latency of a link without faults. */
 const CALM_MS = 250;
 const QUIET_MS = 15_000;
 const MONTH_END_MS = Date.UTC(2026, 1, 1, 5);
@@ -33,7 +33,7 @@ interface Server {
   readonly lessor: QuotaLessor;
   readonly sinceMs: number;
   isAlive: boolean;
-  /** Delivered here, and not written. */
+  /** Ids of calls that were delivered here, and not written. */
   readonly unwritten: Set<string>;
 }
 
@@ -46,7 +46,7 @@ interface Call {
   readonly headersMs: number;
 }
 
-interface Told {
+interface Receipt {
   readonly messages: number;
   readonly accountId: string;
   readonly by: object;
@@ -63,13 +63,13 @@ interface Running {
 export class History {
   readonly time = new VirtualTime();
   readonly books: Books;
-  readonly told = new Map<string, Told>();
-  /** Delivered by a node that served, and not written when it was killed. */
+  readonly receipts = new Map<string, Receipt>();
+  /** Ids of calls that a serving node delivered, and had not written when it was killed. */
   readonly excused = new Set<string>();
-  /** By reader that was killed. */
-  readonly untoldOfDead = new Map<object, number>();
-  readonly sums = { told: 0, elsewhere: 0, refused: 0, uncovered: 0, lost: 0, successions: 0 };
-  /** Nothing breaks, and no limit changes. */
+  /** Unacknowledged calls by killed reader. */
+  readonly unackedOfDead = new Map<object, number>();
+  readonly sums = { delivered: 0, elsewhere: 0, refused: 0, uncovered: 0, lost: 0, successions: 0 };
+  /** A history without faults and without changes of limits. */
   readonly isCalm: boolean;
   readonly #database: Database;
   readonly #random: Seeded;
@@ -140,7 +140,7 @@ export class History {
         token: (_caller, most) => most,
       },
       callerOf: (tokenId) => this.books.active(tokenId),
-      knownCaller: (_accountId, tokenId) => this.books.known(tokenId),
+      knownCaller: (_accountId, tokenId) => this.books.findCaller(tokenId),
       used: () => undefined,
     });
     this.books.check(ledger, time.nowMs, true);
@@ -186,7 +186,7 @@ export class History {
 
   readonly #onBreak = new Map<Link, () => void>();
 
-  /** Each side hears of it when it does. */
+  /** Breaks a link; each side notices it after a random delay. */
   #break(reader: Reader, lateMs: number): void {
     const { link } = reader;
     if (link === undefined || link.isBroken) return;
@@ -221,22 +221,23 @@ export class History {
     }
   }
 
-  /** Whoever asks what was used is told of all that was delivered before, wherever that was. */
+  /** Requests the usage of an account: it must include all calls delivered before, on any node. */
   #askUsed(): void {
     const server = this.#server;
     if (server?.isAlive !== true) return;
     const { ledger } = server;
     const fromMs = this.time.nowMs;
     const accountId = this.#random.pick([...this.books.parties.keys()] as [string, ...string[]]);
-    let told = 0;
-    for (const one of this.told.values()) if (one.accountId === accountId) told += one.messages;
+    let deliveredMessages = 0;
+    for (const one of this.receipts.values())
+      if (one.accountId === accountId) deliveredMessages += one.messages;
     const go = (): void => {
       if (!server.isAlive) return;
       const waitedMs = this.time.nowMs - fromMs;
-      assert.ok(waitedMs <= 1_001, 'who asks what was used waits for longer than a second');
+      assert.ok(waitedMs <= 1_001, 'a usage request waits for longer than a second');
       if (!this.isCalm || ledger.month !== this.#firstMonth) return;
       const used = ledger.balance(accountId).used + ledger.premiumBalance(accountId).used;
-      assert.ok(used >= told, `${told} were told, and ${used} used`);
+      assert.ok(used >= deliveredMessages, `${deliveredMessages} were delivered, and ${used} used`);
     };
     void ledger
       .collectReports()
@@ -244,14 +245,14 @@ export class History {
       .catch((error: unknown) => this.#wrong.push(error));
   }
 
-  /** The node that serves ends when it has charges that it could not say it has. */
+  /** Kills the serving node while it has charges that it could not acknowledge. */
   #killUnheard(reader: Reader): void {
     this.#burst(reader);
     reader.link?.stall('down', 9_000);
     this.time.at(this.#random.between(60, 600), () => this.#killServer());
   }
 
-  /** What was spent elsewhere is told when its lease has ended, and others spent the rest. */
+  /** Usage of a reader is reported after its lease has ended, when others have spent the rest. */
   #spendBeside(reader: Reader): void {
     const bearer = this.#random.pick(this.books.bearers as [Bearer, ...Bearer[]]);
     for (let at = 0; at < 60; at += 1) {
@@ -264,7 +265,7 @@ export class History {
   #killReader(reader: Reader): void {
     if (!reader.isAlive) return;
     reader.isAlive = false;
-    this.untoldOfDead.set(reader, reader.quota.unackedCalls);
+    this.unackedOfDead.set(reader, reader.quota.unackedCalls);
     this.sums.lost += reader.quota.unackedCalls;
     this.#break(reader, 100);
     this.#readers.splice(this.#readers.indexOf(reader), 1);
@@ -295,7 +296,7 @@ export class History {
     });
   }
 
-  /** Calls of one token, most of them at one node. */
+  /** A burst of calls of one token, most of them at one node. */
   #burst(own?: Reader): void {
     const random = this.#random;
     const bearer = random.pick(this.books.bearers as [Bearer, ...Bearer[]]);
@@ -315,7 +316,7 @@ export class History {
     const most = own ?? random.pick([0, 1, 1, 3, 20, 150, 2_000] as const);
     this.#calls += 1;
     const call = {
-      caller: this.books.known(bearer.tokenId),
+      caller: this.books.findCaller(bearer.tokenId),
       order: {
         requestId: `r${this.#calls}`,
         endpoint: 'e',
@@ -340,7 +341,7 @@ export class History {
       reader.quota.admit(call.caller, 'address');
       reader.quota.findStop(call.caller);
       const hold = reader.quota.hold(call.caller, call.order, call.most);
-      // An account that was stopped until a month began is not, from then on.
+      // An account that was stopped is active again once a new month begins.
       if (this.#server?.isAlive === true) this.books.check(this.#server.ledger, this.time.nowMs);
       this.books.checkActive(call.caller.tokenId, this.time.nowMs);
       this.time.at(call.runMs, () => {
@@ -375,9 +376,9 @@ export class History {
         if (this.#random.chance(0.03)) return charge.cancel();
         const { requestId } = call.order;
         const messages = charge.messages + charge.premium;
-        this.told.set(requestId, { messages, accountId: call.caller.accountId, by });
+        this.receipts.set(requestId, { messages, accountId: call.caller.accountId, by });
         if ('unwritten' in by) by.unwritten.add(requestId);
-        this.sums.told += 1;
+        this.sums.delivered += 1;
         charge.confirm();
       });
     } catch (error) {
@@ -398,7 +399,7 @@ export class History {
       if (ledger.findStop(caller) !== undefined) return;
       const room = ledger.waitForRoom(caller, order, call.most);
       const fromMs = this.time.nowMs;
-      // Who waits keeps nothing else from happening.
+      // A waiting call blocks nothing else.
       const go = (): void => {
         if (!server.isAlive) return;
         const waitedMs = this.time.nowMs - fromMs;
@@ -427,13 +428,13 @@ export class History {
 
   readonly #wrong: unknown[] = [];
 
-  /** Nobody else can spend what this call was refused. */
+  /** Checks that no reader can spend the messages that this call was refused. */
   #refused(server: Server, { caller, order }: Call, error: Failure, month: string): void {
     this.sums.refused += 1;
     assert.ok(['OverLimit', 'CircuitBreaker'].includes(error.type), String(error));
-    // What is left of another month is no help.
+    // The rest of another month does not count.
     if (month !== server.ledger.month) return;
-    // What another one that served lent is not known.
+    // Leases of an earlier serving node are unknown.
     if (this.sums.successions > 0 && this.time.nowMs - server.sinceMs <= LEASE_MS) return;
     const isOwn = error.detail?.includes('limit of this token') === true;
     const bearers = this.books.bearers.filter(({ accountId, tokenId }) =>
@@ -444,9 +445,9 @@ export class History {
       for (const { tokenId } of bearers) {
         for (const premium of kinds) {
           assert.equal(
-            spendable(quota, this.books.known(tokenId), premium),
+            spendable(quota, this.books.findCaller(tokenId), premium),
             false,
-            'unused elsewhere',
+            'messages left on a reader',
           );
         }
       }
@@ -455,21 +456,21 @@ export class History {
 
   #checkQuiet(): void {
     const server = this.#server;
-    assert.ok(server?.isAlive, 'somebody serves');
+    assert.ok(server?.isAlive, 'no node serves');
     this.sums.uncovered += server.lessor.uncovered.calls;
     for (const accountId of this.books.parties.keys()) {
       const { ledger }: Server = server;
       assert.equal(ledger.balance(accountId).held, 0);
       assert.equal(ledger.premiumBalance(accountId).held, 0);
-      assert.equal(ledger.leasedMessages(accountId), 0, 'all that was lent is home');
+      assert.equal(ledger.leasedMessages(accountId), 0, 'a lease was not returned');
     }
     assert.equal(server.lessor.blocks, 0);
-    for (const { quota } of this.#readers) assert.equal(quota.unackedCalls, 0, 'all is told');
+    for (const { quota } of this.#readers) assert.equal(quota.unackedCalls, 0, 'unacked calls');
     for (const error of this.#wrong) throw error;
   }
 }
 
-/** Whether a node would spend one message of it now. */
+/** True if a node could spend one message of the caller now. */
 function spendable(quota: LeasedQuota, caller: Caller, premium: boolean): boolean {
   const order = { requestId: 'probe', endpoint: 'e', usageKey: 'W.D', weight: 1, premium };
   try {

@@ -1,4 +1,4 @@
-// One connection between a node that reads and the one that serves: in order, late, stalled, broken.
+// One connection between a reading node and the serving node: ordered, with latency, stalls and breaks.
 import type { Seeded } from '../../crash/rounds/seeded.ts';
 import type { VirtualTime } from './virtualTime.ts';
 
@@ -24,7 +24,7 @@ export class Link {
     this.#random = random;
   }
 
-  /** Who takes what goes one way. */
+  /** Sets the receiver of one direction. */
   to(way: 'up' | 'down', take: Take): void {
     this.#ways[way].take = take;
   }
@@ -38,7 +38,7 @@ export class Link {
     this.#time.at(latencyMs, () => this.#pump(way));
   }
 
-  /** Nothing arrives one way meanwhile, and all of it then. */
+  /** Stalls one direction: its messages arrive after the duration. */
   stall(way: 'up' | 'down', durationMs: number): void {
     this.#stalled[way] = true;
     this.#time.at(durationMs, () => {
@@ -48,7 +48,7 @@ export class Link {
     });
   }
 
-  /** The first one that waits arrives, whichever was meant: never out of order. */
+  /** Delivers the first waiting message, so that none arrives out of order. */
   #pump(way: 'up' | 'down'): void {
     if (this.isBroken || this.#stalled[way]) return;
     const { take, waiting } = this.#ways[way];

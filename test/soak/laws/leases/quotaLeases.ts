@@ -1,5 +1,5 @@
-// The law of leased quota, over virtual time and connections that fail: never over a limit by one message,
-// and each call that was delivered is charged once, whoever ends meanwhile.
+// The law of leased quota, over virtual time and connections that fail: no message over a limit is used, and
+// each delivered call is charged once, despite ends of nodes.
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import type { Database } from '../../../../store/catalog/database.ts';
@@ -13,20 +13,20 @@ import { History } from './history.ts';
 export async function quotaLeasesLaw({ count, log, seed }: Order): Promise<Report> {
   const database = openDatabase(':memory:');
   await migrate(database);
-  // Nothing happens by real time: a ledger whose node was killed writes nothing more.
+  // No timer fires in real time: the ledger of a killed node writes nothing more.
   mock.timers.enable({ apis: ['setTimeout'] });
   const failures: string[] = [];
-  const sums = { told: 0, elsewhere: 0, refused: 0, uncovered: 0, lost: 0, successions: 0 };
+  const sums = { delivered: 0, elsewhere: 0, refused: 0, uncovered: 0, lost: 0, successions: 0 };
   try {
     const random = seeded(seed);
     for (let at = 0; at < count; at += 1) {
       const own = Math.floor(random.next() * 2 ** 31);
-      const told = await playedHistory(database, own).catch((error: unknown) => {
+      const historySums = await playedHistory(database, own).catch((error: unknown) => {
         failures.push(`history ${at}, seed ${own}: ${String(error)}`);
         log(failures.at(-1) ?? '');
       });
-      if (told === undefined) continue;
-      for (const key of Object.keys(sums) as (keyof typeof sums)[]) sums[key] += told[key];
+      if (historySums === undefined) continue;
+      for (const key of Object.keys(sums) as (keyof typeof sums)[]) sums[key] += historySums[key];
     }
   } finally {
     mock.timers.reset();
@@ -48,26 +48,30 @@ async function playedHistory(database: Database, seed: number): Promise<History[
   return history.sums;
 }
 
-/** What was told to clients is what the ledger has, but for what ends of nodes explain. */
+/** Compares the messages reported to clients with the ledger, except for effects of ended nodes. */
 async function compare(database: Database, history: History): Promise<void> {
   const lines = (await readJournal(database)).flatMap(({ text }) => parseLines(text));
   const charged = new Map(lines.map((line) => [line.requestId, line.messages + line.premium]));
   assert.equal(charged.size, lines.length, 'a call is charged twice');
   for (const [requestId, messages] of charged) {
-    assert.equal(messages, history.told.get(requestId)?.messages, `${requestId} was not told so`);
+    assert.equal(
+      messages,
+      history.receipts.get(requestId)?.messages,
+      `${requestId} reported another charge`,
+    );
   }
-  const missing = [...history.told].filter(([requestId]) => !charged.has(requestId));
+  const missing = [...history.receipts].filter(([requestId]) => !charged.has(requestId));
   const unexplained = missing.filter(([requestId]) => !history.excused.has(requestId));
   const byDead = new Map<object, number>();
   let alive = 0;
   for (const [, { by }] of unexplained) {
-    if (history.untoldOfDead.has(by)) byDead.set(by, (byDead.get(by) ?? 0) + 1);
+    if (history.unackedOfDead.has(by)) byDead.set(by, (byDead.get(by) ?? 0) + 1);
     else alive += 1;
   }
   const { uncovered } = history.sums;
   assert.ok(alive <= uncovered, `${alive} calls are not charged, ${uncovered} were not covered`);
   for (const [by, count] of byDead) {
-    const most = (history.untoldOfDead.get(by) ?? 0) + uncovered;
+    const most = (history.unackedOfDead.get(by) ?? 0) + uncovered;
     assert.ok(count <= most, `${count} calls of a node that was killed are not charged`);
   }
   if (history.isCalm) assert.equal(uncovered, 0, 'calls are not covered where nothing failed');

@@ -1,4 +1,4 @@
-// Time that is played: what happens next happens at once, and what waited for it goes on first.
+// Virtual time: the next event runs immediately, and the work that waited for it runs before the one after.
 import { setImmediate } from 'node:timers/promises';
 import { eventQueue } from '../../../../bench/cluster/eventQueue.ts';
 
@@ -12,7 +12,7 @@ export class VirtualTime {
     this.#queue.add(this.nowMs + Math.max(0, delayMs), happens);
   }
 
-  /** Timers of one who may die. */
+  /** Timers of a node that may be killed. */
   afterFor(isAlive: () => boolean): (delayMs: number, run: () => void) => () => void {
     return (delayMs, run) => {
       let isOff = false;

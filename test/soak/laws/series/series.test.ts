@@ -5,33 +5,33 @@ import { seedsOf } from '../../../base/seeds.ts';
 import { seriesPlansLaw } from './seriesPlans.ts';
 import { seriesRequestsLaw } from './seriesRequests.ts';
 
-const shown = (failures: readonly string[]): string =>
+const describeFailures = (failures: readonly string[]): string =>
   `\n${failures.length} failures\n${failures.slice(0, 5).join('\n')}`;
 
 /** Full count: 100,000 plans, by `npm run soak series-plans`. */
 const PLANS = 2_000;
 
-test('the plan of any request means what the oracle says', (t) => {
+test('the plan of any request agrees with the oracle', (t) => {
   for (const seed of seedsOf(t)) {
-    const { failures, ...told } = seriesPlansLaw(PLANS, seed);
-    note(t, JSON.stringify(told));
-    assert.ok(failures.length === 0, shown(failures));
-    assert.ok(told.cuts > PLANS / 20 && told.refused < PLANS / 2, JSON.stringify(told));
+    const { failures, ...figures } = seriesPlansLaw(PLANS, seed);
+    note(t, JSON.stringify(figures));
+    assert.ok(failures.length === 0, describeFailures(failures));
+    assert.ok(figures.cuts > PLANS / 20 && figures.refused < PLANS / 2, JSON.stringify(figures));
   }
 });
 
 /** Full count: 2,000 requests, by `npm run soak series-requests`. */
 const REQUESTS = 25;
 
-test('a server answers any request as the oracle does, from files and memory', async (t) => {
+test('a server gives the same answers as the oracle, from files and memory', async (t) => {
   let fromMemory = 0;
   for (const seed of seedsOf(t)) {
-    const { failures, ...told } = await seriesRequestsLaw(REQUESTS, seed);
-    note(t, JSON.stringify(told));
-    assert.ok(failures.length === 0, shown(failures));
-    assert.ok(told.rows > 0, JSON.stringify(told));
-    fromMemory += told.fromMemory;
+    const { failures, ...figures } = await seriesRequestsLaw(REQUESTS, seed);
+    note(t, JSON.stringify(figures));
+    assert.ok(failures.length === 0, describeFailures(failures));
+    assert.ok(figures.rows > 0, JSON.stringify(figures));
+    fromMemory += figures.fromMemory;
   }
-  // One seed in some twenty repeats no request that is answered from memory.
+  // About one seed in twenty repeats no request that is answered from memory.
   assert.ok(fromMemory > 0, 'no answer came from memory');
 });

@@ -1,12 +1,12 @@
 // Random datasets, records and requests for the laws of the series: awkward moments, days on which
-// ranges end, times around midnight in New York, equal dates, records of the future, no values.
+// ranges end, times around midnight in New York, equal dates, future records, missing values.
 import type { Seeded } from '../../crash/rounds/seeded.ts';
 import { plusDays, plusMonths, wallDay } from './seriesDays.ts';
-import type { Asked, Held, Kind, Shelf, Values } from './seriesOracle.ts';
+import type { SeriesRequest, Held, Kind, Shelf, Values } from './seriesOracle.ts';
 
 export const ZONE = 'America/New_York';
 
-/** Moments at which a day, a month or the clock of New York turns, and UTC has another day. */
+/** Moments at which a day, a month or the clock change of New York begins, and UTC has another day. */
 export const MOMENTS: readonly [string, ...string[]] = [
   '2000-02-29T17:00:00.000Z',
   '2000-03-01T04:59:59.999Z',
@@ -109,7 +109,7 @@ export const SHELVES: readonly [Shelf, ...Shelf[]] = [
 
 const SYMBOLS: readonly [string, ...string[]] = ['AAPL', 'MSFT', 'BRK.B', 'low'];
 const SYMBOLS_ASKED: readonly [string, ...string[]] = ['aapl', 'NONE', 'brk.b', 'LOW', ...SYMBOLS];
-/** 1.5 is no whole number, and 2.0 is one. */
+/** 1.5 is not an integer, and 2.0 is one. */
 const NUMBERS: readonly [string, ...string[]] = [
   '1',
   '2',
@@ -127,7 +127,7 @@ const NOTES: readonly [string, ...string[]] = ['plain', 'Plain', 'a|b~c', 'ü "q
 
 const STEPS = [0, 0, 1, 2, 5, 6, 7, 8, 14, 27, 28, 29, 30, 31, 59, 60, 88, 91, 92, 182, 365, 366];
 
-/** A day near today, or one at which something ends. */
+/** A day near today, or at the end of a period. */
 function dayNear(random: Seeded, today: string): string {
   const sign = random.chance(0.7) ? -1 : 1;
   const kind = random.between(0, 9);
@@ -164,7 +164,7 @@ function valueOf(random: Seeded, kind: Kind, today: string): string | number | b
   return kind === 'time' ? new Date(timeNear(random, today)).toISOString() : random.pick(NOTES);
 }
 
-/** One record; what is not of its index may be without a value. */
+/** One record; properties outside the index may be null. */
 export function valuesOf(random: Seeded, shelf: Shelf, today: string): Values {
   const { key, properties, subkey, date } = shelf;
   const entries = Object.entries(properties).map(([name, kind]) => {
@@ -243,7 +243,7 @@ function waysOf(random: Seeded, today: string): Query {
   if (kind === 11) return { on: day() };
   if (kind === 12) return { next: String(random.between(1, 5)) };
   if (kind === 13) return { future: random.pick(['true', 'false']) };
-  // Two ways at once are refused; so is a range the wrong way round.
+  // Two ranges in one request are refused; so is a reversed range.
   if (kind === 14) return { from: day(), to: random.pick([day(), '9999-12-31', '0001-01-01']) };
   return { range: random.pick(CODES), [random.pick(['from', 'on', 'next', 'future'])]: '1' };
 }
@@ -261,7 +261,7 @@ function rangeOf(random: Seeded): Query {
 
 function countsOf(random: Seeded): Query {
   const few = (): string => String(random.pick([1, 1, 2, 3, 5, 20, 1_000_000]));
-  const made: Query = random.pick<Query>([
+  const choice: Query = random.pick<Query>([
     ...([{}, {}, { limit: few() }, { last: few() }, { first: few() }] as const),
 
     { first: few(), limit: '1' },
@@ -269,7 +269,7 @@ function countsOf(random: Seeded): Query {
     { first: '2', last: '2' },
   ]);
   return {
-    ...made,
+    ...choice,
     ...(random.chance(0.2) ? { offset: few() } : {}),
     ...(random.chance(0.15) ? { interval: String(random.between(1, 4)) } : {}),
     ...(random.chance(0.25) ? { sort: random.pick(['asc', 'desc', 'ASC', 'Desc']) } : {}),
@@ -286,7 +286,7 @@ function conditionOf(random: Seeded, shelf: Shelf, some: Values): string {
   return `${name}${random.pick(['|', '~'])}${value.replaceAll(',', '')}`;
 }
 
-/** What goes beyond days and counts. */
+/** Parameters other than days and counts. */
 function moreOf(random: Seeded, shelf: Shelf, some: Held | undefined, today: string): Query {
   const names = Object.keys(shelf.properties);
   const any = (): string => random.pick(['date', ...names]);
@@ -315,7 +315,7 @@ function moreOf(random: Seeded, shelf: Shelf, some: Held | undefined, today: str
 function pathOf(
   random: Seeded,
   { key, properties, subkey }: Shelf,
-): Pick<Asked, 'keys' | 'subkey'> {
+): Pick<SeriesRequest, 'keys' | 'subkey'> {
   if (key === undefined || random.chance(0.1)) return {};
   const texts = properties[key] === 'integer' ? NUMBERS : SYMBOLS_ASKED;
   const one = (): string => random.pick(texts);
@@ -326,11 +326,16 @@ function pathOf(
   };
 }
 
-export function askedOf(random: Seeded, shelf: Shelf, held: readonly Held[], now: string): Asked {
+export function pickRequest(
+  random: Seeded,
+  shelf: Shelf,
+  records: readonly Held[],
+  now: string,
+): SeriesRequest {
   const today = wallDay(Date.parse(now), ZONE);
-  const some = held[random.between(0, Math.max(0, held.length - 1))];
+  const some = records[random.between(0, Math.max(0, records.length - 1))];
   const more = random.chance(0.6) ? moreOf(random, shelf, some, today) : {};
-  // What chooses, folds or changes records shows little with few of them.
+  // Filters, aggregates and transforms need many records to be tested.
   const rich = more['collapse'] ?? more['transform'] ?? more['subattribute'];
   const wide = rich !== undefined && random.chance(0.7);
   if (wide) {

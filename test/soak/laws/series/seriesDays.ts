@@ -1,7 +1,7 @@
-// Days and ranges a second time, for the oracle of the series: by Julian day numbers, a table of
-// month lengths, and the language's own tables of zones. Nothing of query/ is used.
+// A second implementation of days and ranges, for the oracle of the series: Julian day numbers, a table of
+// month lengths, and the language's own time zones. It uses no code of query/.
 
-/** Both ends belong to it; an absent one is open. */
+/** Both ends are inclusive; an absent end is open. */
 export interface Span {
   readonly from?: string;
   readonly to?: string;
@@ -25,7 +25,7 @@ const parted = (day: string): readonly [number, number, number] => [
   Number(day.slice(8)),
 ];
 
-/** Fliegel and Van Flandern. */
+/** Julian day number, by Fliegel and Van Flandern. */
 function julian(day: string): number {
   const [year, month, date] = parted(day);
   const a = Math.trunc((month - 14) / 12);
@@ -129,20 +129,20 @@ function partOfYear(code: string): Span | undefined {
 }
 
 const formats = new Map<string, Intl.DateTimeFormat>();
-const known = new Map<string, string>();
+const dayCache = new Map<string, string>();
 
-/** The day that a calendar on the wall of the zone shows. */
+/** The local day in the zone. */
 export function wallDay(ms: number, zone: string): string {
   const id = `${zone} ${ms}`;
-  const found = known.get(id);
-  if (found !== undefined) return found;
+  const cachedDay = dayCache.get(id);
+  if (cachedDay !== undefined) return cachedDay;
   const parts = { year: 'numeric', month: '2-digit', day: '2-digit' } as const;
   const format =
     formats.get(zone) ?? new Intl.DateTimeFormat('en-CA', { timeZone: zone, ...parts });
   formats.set(zone, format);
   const day = format.format(ms);
-  if (known.size > 100_000) known.clear();
-  known.set(id, day);
+  if (dayCache.size > 100_000) dayCache.clear();
+  dayCache.set(id, day);
   return day;
 }
 
@@ -153,7 +153,7 @@ export const within = (day: string | undefined, { from, to }: Span): boolean => 
   );
 };
 
-/** Of Sunday as 0. */
+/** Id of the period of a day; weeks begin on Sunday. */
 export const periodOf = (day: string, period: string): string => {
   if (period === 'weekly') return sundayOf(day);
   if (period === 'quarterly') return monthBeside(day, 0, 3).from ?? '';

@@ -1,5 +1,5 @@
-// What a series answers, said again with plain arrays: docs/reference/series.md in the plainest words, with
-// nothing of the engine. Slow, and short enough to be read against that page.
+// The answer of a series computed with plain arrays: docs/reference/series.md in the simplest code, without
+// the engine. Slow, and short enough to be compared with that page.
 import { periodOf, type Span, spanOf, wallDay, within } from './seriesDays.ts';
 
 type Value = string | number | boolean | null;
@@ -16,10 +16,10 @@ export interface Shelf {
   readonly date: string;
 }
 
-/** Times as `2024-02-29T12:00:00.000Z`; `_updated` is when the record was written. */
+/** A stored record; times are `2024-02-29T12:00:00.000Z`, `_updated` is when it was written. */
 export type Held = Values & { readonly _updated: string };
 
-export interface Asked {
+export interface SeriesRequest {
   readonly door: 'data' | 'time-series';
   /** The segments of the path. */
   readonly keys?: string;
@@ -33,7 +33,7 @@ interface Moment {
   readonly rowsMax: number;
 }
 
-/** Which records are meant, and which of them are taken. */
+/** The range of a request, and its page within it. */
 interface Meant {
   readonly span: Span;
   readonly dated: boolean;
@@ -51,7 +51,7 @@ const plainDay = (text: string | undefined): string | undefined =>
   text?.replace(/^(\d{4})(\d\d)(\d\d)$/, '$1-$2-$3');
 
 /** Undefined: refused. */
-export function meantBy({ query }: Asked, { today, rowsMax }: Moment): Meant | undefined {
+export function meantBy({ query }: SeriesRequest, { today, rowsMax }: Moment): Meant | undefined {
   const { range, future, sort } = query;
   const [from, to, on] = [plainDay(query['from']), plainDay(query['to']), plainDay(query['on'])];
   const calendar = query['calendar'] === 'true' || query['forward'] === 'true';
@@ -78,7 +78,7 @@ export function meantBy({ query }: Asked, { today, rowsMax }: Moment): Meant | u
   };
 }
 
-function daysNamed(query: Asked['query'], today: string): Span {
+function daysNamed(query: SeriesRequest['query'], today: string): Span {
   const [from, to, on] = [plainDay(query['from']), plainDay(query['to']), plainDay(query['on'])];
   if (on !== undefined) return { from: on, to: on };
   if (query['next'] !== undefined) return { from: today };
@@ -92,7 +92,7 @@ const dayAfter = (day: string): string => {
   return new Date(noon + 24 * 3_600_000).toISOString().slice(0, 10);
 };
 
-/** A property's name behind an attribute's, and its kind; `_updated` beside the owner's. */
+/** Name and kind of the property of an attribute; `_updated` in addition to the dataset's own. */
 function attribute(shelf: Shelf, name: string): readonly [string, Kind] | undefined {
   const own = Object.hasOwn(shelf.properties, name) ? shelf.properties[name] : undefined;
   if (own !== undefined) return [name, own];
@@ -105,14 +105,14 @@ function attribute(shelf: Shelf, name: string): readonly [string, Kind] | undefi
 /** Undefined: refused. */
 export function expected(
   shelf: Shelf,
-  held: readonly Held[],
-  asked: Asked,
+  records: readonly Held[],
+  request: SeriesRequest,
   moment: Moment,
 ): readonly object[] | undefined {
-  const meant = meantBy(asked, moment);
-  const { query } = asked;
+  const selection = meantBy(request, moment);
+  const { query } = request;
   const by = attribute(shelf, query['dateField'] ?? shelf.date);
-  if (meant === undefined || by === undefined) return undefined;
+  if (selection === undefined || by === undefined) return undefined;
   const [dateName, dateKind] = by;
   if (!['date', 'time', 'integer'].includes(dateKind)) return undefined;
   const dayOf = (row: Held): string | undefined => {
@@ -123,11 +123,11 @@ export function expected(
   };
   const tests = (query['subattribute']?.split(',') ?? []).map((part) => testOf(shelf, part));
   if (tests.includes(undefined)) return undefined;
-  const groups = keysOf(shelf, asked);
+  const groups = keysOf(shelf, request);
   if (groups === undefined) return undefined;
-  const chosen = held.filter(
+  const chosen = records.filter(
     (row) =>
-      within(dayOf(row), meant.span) &&
+      within(dayOf(row), selection.span) &&
       tests.every((test) => test?.(row)) &&
       isUpdated(row, query['updated'], moment.zone),
   );
@@ -138,19 +138,21 @@ export function expected(
     dayOf,
   };
   const folded = transformed(collapsed(chosen, series), series);
-  const members = membersOf(shelf, asked);
+  const members = membersOf(shelf, request);
   if (folded === undefined || members === undefined) return undefined;
-  const kept = (row: Held): object =>
+  const pickMembers = (row: Held): object =>
     Object.fromEntries(members.map(([name, read]) => [name, read(row)]));
   return groups.flatMap((fits) =>
-    taken(folded.filter(fits), meant, (order) => comparer(shelf, dateName, order)).map(kept),
+    takeRows(folded.filter(fits), selection, (order) => comparer(shelf, dateName, order)).map(
+      pickMembers,
+    ),
   );
 }
 
 type Fits = (row: Held) => boolean;
 
-/** One group for each key that is asked for, in their order; a record is in the first it fits. */
-function keysOf(shelf: Shelf, { keys, query, subkey }: Asked): readonly Fits[] | undefined {
+/** One group for each requested key, in their order; a record is in the first group that matches. */
+function keysOf(shelf: Shelf, { keys, query, subkey }: SeriesRequest): readonly Fits[] | undefined {
   const { key: keyName, subkey: subkeyName } = shelf;
   if (keys !== undefined && keyName === undefined) return undefined;
   if (subkey !== undefined && subkeyName === undefined) return undefined;
@@ -169,9 +171,9 @@ const spellings = (text: string): readonly string[] => [text, text.toUpperCase()
 
 function testOf(shelf: Shelf, part: string): Fits | undefined {
   const at = part.search(/[|~]/);
-  const found = at < 1 ? undefined : attribute(shelf, part.slice(0, at));
-  if (found === undefined) return undefined;
-  const [name, kind] = found;
+  const property = at < 1 ? undefined : attribute(shelf, part.slice(0, at));
+  if (property === undefined) return undefined;
+  const [name, kind] = property;
   const isEqual = (row: Held): boolean => equals(row[name] ?? null, part.slice(at + 1), kind);
   return part[at] === '|' ? isEqual : (row) => !isEqual(row);
 }
@@ -193,7 +195,7 @@ function isUpdated({ _updated }: Held, since: string | undefined, zone: string):
 
 interface Series {
   readonly shelf: Shelf;
-  readonly query: Asked['query'];
+  readonly query: SeriesRequest['query'];
   readonly dateName: string;
   readonly dayOf: (row: Held) => string | undefined;
 }
@@ -220,9 +222,9 @@ function collapsed(rows: readonly Held[], series: Series): readonly Held[] | und
     const last = sorted.at(-1);
     const names = [...Object.keys(shelf.properties), '_updated'];
     const values = names.map((name) => {
-      const kept = name === dateName || tiesOf(shelf).includes(name);
+      const isKept = name === dateName || tiesOf(shelf).includes(name);
       const all = sorted.map((row) => row[name] ?? null);
-      const way = kept ? 'last' : wayOf(name, shelf.properties[name] ?? 'time', fold);
+      const way = isKept ? 'last' : wayOf(name, shelf.properties[name] ?? 'time', fold);
       return [name, foldOf(all, way)];
     });
     return { ...last, ...Object.fromEntries(values) } as Held;
@@ -258,19 +260,19 @@ function transformed(
 ): readonly Held[] | undefined {
   const { transform } = query;
   if (rows === undefined || transform === undefined) return rows;
-  const kept = new Set([dateName, ...tiesOf(shelf)]);
+  const fixedNames = new Set([dateName, ...tiesOf(shelf)]);
   const numbers = Object.keys(shelf.properties).filter(
-    (name) => isNumber(shelf.properties[name]) && !kept.has(name),
+    (name) => isNumber(shelf.properties[name]) && !fixedNames.has(name),
   );
   const idOf = (row: Held): string => JSON.stringify(tiesOf(shelf).map((tie) => row[tie]));
   return groupBy(rows, idOf).flatMap((group) => {
     const sorted = group.toSorted(comparer(shelf, dateName, 'asc'));
-    const made = numbers.map((name) => {
+    const changedColumns = numbers.map((name) => {
       const all = sorted.map((row) => (row[name] ?? null) as number | null);
       return [name, changes(all, transform.toLowerCase())] as const;
     });
     return sorted.map((row, at) => {
-      const values = made.map(([name, all]) => [name, all[at] ?? null]);
+      const values = changedColumns.map(([name, all]) => [name, all[at] ?? null]);
       return { ...row, ...Object.fromEntries(values) } as Held;
     });
   });
@@ -299,7 +301,7 @@ type Compare = (a: Held, b: Held) => number;
 const compared = (a: Value, b: Value): number =>
   a === b || a === null || b === null ? 0 : a < b ? -1 : 1;
 
-/** By date, without one last; records of one date by key, subkey and their own date. */
+/** Orders by date, records without one last; records of one date by key, subkey and their own date. */
 function comparer(shelf: Shelf, dateName: string, order: 'asc' | 'desc'): Compare {
   const seconds = [...tiesOf(shelf), shelf.date];
   return (a, b) => {
@@ -311,8 +313,8 @@ function comparer(shelf: Shelf, dateName: string, order: 'asc' | 'desc'): Compar
   };
 }
 
-/** Counted from the end that is taken; answered in its order. */
-function taken(
+/** Takes rows from the newest or the oldest end; returns them in the requested order. */
+function takeRows(
   rows: readonly Held[],
   { interval, limit, offset, order, take }: Meant,
   by: (order: 'asc' | 'desc') => Compare,
@@ -324,8 +326,8 @@ function taken(
 
 type Reads = readonly [string, (row: Held) => Value];
 
-/** Undefined: `filter` names none of them. */
-function membersOf(shelf: Shelf, { door, query }: Asked): readonly Reads[] | undefined {
+/** The members of an answer; undefined if `filter` names none of them. */
+function membersOf(shelf: Shelf, { door, query }: SeriesRequest): readonly Reads[] | undefined {
   const own = Object.keys(shelf.properties).map((name): Reads => [
     name,
     (row) => row[name] ?? null,
@@ -341,8 +343,8 @@ function membersOf(shelf: Shelf, { door, query }: Asked): readonly Reads[] | und
   ];
   const names = new Set(system.map(([name]) => name));
   const all = door === 'data' ? own : [...system, ...own.filter(([name]) => !names.has(name))];
-  const wanted = query['filter']?.split(',');
-  const members = all.filter(([name]) => wanted === undefined || wanted.includes(name));
+  const filterNames = query['filter']?.split(',');
+  const members = all.filter(([name]) => filterNames === undefined || filterNames.includes(name));
   return members.length === 0 ? undefined : members;
 }
 

@@ -1,12 +1,12 @@
-// A real server answers as the oracle does: random datasets at awkward moments, each request from
-// the files and three times from memory, and the price in the header.
+// A real server gives the same answers as the oracle: random datasets at awkward moments, each request
+// from the files and three times from memory, and the price in the header.
 import assert from 'node:assert/strict';
 import { type Seeded, seeded } from '../../crash/rounds/seeded.ts';
 import { startServer, type TestServer } from '../../../base/server.ts';
-import { askedOf, indexOf, MOMENTS, SHELVES, valuesOf, ZONE } from './seriesCases.ts';
+import { pickRequest, indexOf, MOMENTS, SHELVES, valuesOf, ZONE } from './seriesCases.ts';
 import { wallDay } from './seriesDays.ts';
 import {
-  type Asked,
+  type SeriesRequest,
   expected,
   type Held,
   type Kind,
@@ -14,9 +14,9 @@ import {
   type Values,
 } from './seriesOracle.ts';
 
-/** Requests of one server, at one moment. */
+/** Requests to one server, at one moment. */
 const REQUESTS_A_WORLD = 50;
-/** Of the tier that tests have. */
+/** Row limit of the tier of tests. */
 const ROWS_MAX = 1_000;
 
 interface World {
@@ -24,10 +24,10 @@ interface World {
   readonly random: Seeded;
   readonly now: string;
   readonly setClock: (iso: string) => void;
-  readonly held: ReadonlyMap<Shelf, Map<string, Held>>;
+  readonly recordsByShelf: ReadonlyMap<Shelf, Map<string, Held>>;
 }
 
-interface SeriesTold {
+interface SeriesReport {
   readonly failures: readonly string[];
   readonly requests: number;
   readonly refused: number;
@@ -35,36 +35,37 @@ interface SeriesTold {
   readonly fromMemory: number;
 }
 
-/** Nothing is written before. */
+/** The server starts this long before the moment; nothing is written earlier. */
 const BEGUN_BEFORE_MS = 30 * 86_400_000;
 
-export async function seriesRequestsLaw(requests: number, seed: number): Promise<SeriesTold> {
+export async function seriesRequestsLaw(requests: number, seed: number): Promise<SeriesReport> {
   const random = seeded(seed);
   const total = { failures: [] as string[], requests: 0, refused: 0, rows: 0, fromMemory: 0 };
   while (total.requests < requests) {
     const now = random.pick(MOMENTS);
     let clock = Date.parse(now) - BEGUN_BEFORE_MS;
     await using server = await startServer({ seams: { clock: () => clock, watch: false } });
-    const held = new Map(SHELVES.map((shelf) => [shelf, new Map<string, Held>()]));
+    const recordsByShelf = new Map(SHELVES.map((shelf) => [shelf, new Map<string, Held>()]));
     const setClock = (iso: string): void => void (clock = Date.parse(iso));
-    const world = { server, random: random.fork(), now, setClock, held };
+    const world = { server, random: random.fork(), now, setClock, recordsByShelf };
     await fill(world);
     const count = Math.min(REQUESTS_A_WORLD, requests - total.requests);
     for (let at = 0; at < count; at += 1) {
-      // What was pushed lies beside the files for the first half, and in them for the second.
+      // Pushed records are pending for the first half of the requests, and in files for the second.
       if (at === Math.floor(count / 2)) await flush(world);
-      const told = await askOne(world);
+      const outcome = await askOne(world);
       total.requests += 1;
-      total.rows += told.rows ?? 0;
-      if (told.rows === undefined) total.refused += 1;
-      if (told.failure !== undefined) total.failures.push(`${now} request ${at}: ${told.failure}`);
+      total.rows += outcome.rows ?? 0;
+      if (outcome.rows === undefined) total.refused += 1;
+      if (outcome.failure !== undefined)
+        total.failures.push(`${now} request ${at}: ${outcome.failure}`);
     }
     total.fromMemory += server.tapedeck.services.series.cache.state().hits;
   }
   return total;
 }
 
-/** Two loads at different times, then some pushes; each a second after the one before, as time goes. */
+/** Writes two loads at different times, then some pushes, each a second after the one before. */
 async function fill(world: World): Promise<void> {
   const { random, server, now, setClock } = world;
   const nowMs = Date.parse(now);
@@ -109,23 +110,24 @@ async function post(server: TestServer, path: string, body: object): Promise<voi
 }
 
 async function write(
-  { held, random, server }: World,
+  { recordsByShelf, random, server }: World,
   shelf: Shelf,
   now: string,
   how: 'load' | 'push',
   count: number,
 ): Promise<void> {
   const today = wallDay(Date.parse(now), ZONE);
-  const made = Array.from({ length: count }, () => valuesOf(random, shelf, today));
-  const rows = new Map(made.map((values) => [indexOf(shelf, values), values]));
+  const valueSets = Array.from({ length: count }, () => valuesOf(random, shelf, today));
+  const rows = new Map(valueSets.map((values) => [indexOf(shelf, values), values]));
   if (rows.size === 0) return;
   const replace = random.chance(0.6);
   const handling = `duplicateKeyHandling=${replace ? 'replace' : 'ignore'}`;
   const path = how === 'load' ? `/data/WS/${shelf.id}?wait=true&` : `/record/WS/${shelf.id}?`;
   await post(server, `${path}${handling}`, [...rows.values()]);
-  const known = held.get(shelf);
+  const shelfRecords = recordsByShelf.get(shelf);
   for (const [index, values] of rows) {
-    if (replace || known?.has(index) === false) known?.set(index, heldOf(values, now));
+    if (replace || shelfRecords?.has(index) === false)
+      shelfRecords?.set(index, heldOf(values, now));
   }
 }
 
@@ -137,36 +139,40 @@ async function flush({ server }: World): Promise<void> {
   }
 }
 
-interface OneTold {
+interface RequestOutcome {
   /** Undefined: refused. */
   readonly rows: number | undefined;
   readonly failure: string | undefined;
 }
 
-async function askOne({ held, now, random, server }: World): Promise<OneTold> {
+async function askOne({ recordsByShelf, now, random, server }: World): Promise<RequestOutcome> {
   const shelf = random.pick(SHELVES);
-  const records = [...(held.get(shelf)?.values() ?? [])];
-  const asked = askedOf(random, shelf, records, now);
+  const records = [...(recordsByShelf.get(shelf)?.values() ?? [])];
+  const request = pickRequest(random, shelf, records, now);
   const moment = { today: wallDay(Date.parse(now), ZONE), zone: ZONE, rowsMax: ROWS_MAX };
-  const rows = expected(shelf, records, asked, moment);
-  const url = urlOf(server, shelf, asked);
+  const rows = expected(shelf, records, request, moment);
+  const url = urlOf(server, shelf, request);
   const path = decodeURIComponent(url.slice(server.base.length).replace(/&?token=\w+/, ''));
   for (const cache of ['false', 'true', 'true', 'true']) {
     const answer = await fetch(`${url}&cache=${cache}`);
     const text = await answer.text();
     const used = answer.headers.get('svccloud-messages-used');
-    const wanted = rows === undefined ? '400' : `200 ${rows.length * shelf.weight}`;
+    const expectedResult = rows === undefined ? '400' : `200 ${rows.length * shelf.weight}`;
     const got = answer.status === 400 ? '400' : `${answer.status} ${used}`;
     const want = rows === undefined ? '' : JSON.stringify(rows);
     const have = answer.status === 200 ? JSON.stringify(JSON.parse(text)) : '';
-    if (got === wanted && have === want) continue;
-    const failure = `${path} cache=${cache}: ${got}, not ${wanted}\n${text}\nnot ${want}`;
+    if (got === expectedResult && have === want) continue;
+    const failure = `${path} cache=${cache}: ${got}, not ${expectedResult}\n${text}\nnot ${want}`;
     return { rows: rows?.length, failure };
   }
   return { rows: rows?.length, failure: undefined };
 }
 
-function urlOf(server: TestServer, shelf: Shelf, { door, keys, query, subkey }: Asked): string {
+function urlOf(
+  server: TestServer,
+  shelf: Shelf,
+  { door, keys, query, subkey }: SeriesRequest,
+): string {
   const place = door === 'data' ? `data/WS/${shelf.id}` : `time-series/${shelf.id}`;
   const parts = [keys, subkey].flatMap((part) => (part === undefined ? [] : [`/${part}`]));
   const all = new URLSearchParams({ ...query, token: server.publishable });

@@ -1,5 +1,5 @@
-// Bars of a minute that a client builds of what it hears are those that SQL builds of what is stored: each
-// trade is told once and in order, over pushes side by side, trades of one instant, and a restart.
+// Minute bars that a client builds from its messages equal those that SQL builds from the stored trades: each
+// trade is published once and in order, with concurrent pushes, trades of one instant, and a restart.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,11 +9,11 @@ import { send } from '../../../base/client.ts';
 import { seeded, type Seeded } from '../../crash/rounds/seeded.ts';
 import { startServer, type TestServer } from '../../../base/server.ts';
 
-/** Four hours before that, on a day of trading in New York, are filled. */
+/** The trades are in the four hours before, on a trading day in New York. */
 const NOW_MS = Date.parse('2024-02-29T19:30:00Z');
 const SPAN_MS = 4 * 3_600_000;
 const SYMBOLS = ['AAA', 'BBB', 'CCC', 'DDD'] as const;
-/** Some of its trades come when newer ones are told: they correct the past. */
+/** Some of its trades arrive after newer ones were published: they correct earlier bars. */
 const LATE = 'LATE';
 const BATCH_MAX = 40;
 
@@ -27,10 +27,10 @@ interface Trade {
   readonly isOutsideRegularHours: boolean;
 }
 
-/** What is compared: a line for each symbol and minute. */
+/** Bars as comparable lines, one for each symbol and minute. */
 type Bars = readonly string[];
 
-/** Pushes `count` trades. @returns how many, and the bars that were compared */
+/** Pushes `count` trades. @returns the numbers of trades and of compared bars */
 export async function streamBarsLaw(count: number, seed: number): Promise<string> {
   const random = seeded(seed);
   const folder = await mkdtemp(join(tmpdir(), 'tapedeck-bars-'));
@@ -44,10 +44,10 @@ export async function streamBarsLaw(count: number, seed: number): Promise<string
       await heard.listen(server, some, random);
     }
     await using server = await startServer({ folder, seams: { clock: () => NOW_MS } });
-    const [all, shown] = [await storedBars(server, 'true'), await storedBars(server, SHOWN)];
+    const [all, lastBars] = [await storedBars(server, 'true'), await storedBars(server, SHOWN)];
     assert.deepEqual(heard.bars(heard.trades), all, `seed ${seed}: bars of all trades`);
-    assert.deepEqual(heard.bars(heard.lasts), shown, `seed ${seed}: bars of last sales`);
-    return `${count} trades, ${all.length + shown.length} bars`;
+    assert.deepEqual(heard.bars(heard.lasts), lastBars, `seed ${seed}: bars of last sales`);
+    return `${count} trades, ${all.length + lastBars.length} bars`;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -55,7 +55,7 @@ export async function streamBarsLaw(count: number, seed: number): Promise<string
 
 const SHOWN = 'NOT isOddLot AND NOT isOutsideRegularHours';
 
-/** The day before: so there is a dataset to follow. */
+/** A trade of the day before, so that there is a dataset to follow. */
 const firstOf = (symbol: string): Trade => ({
   symbol,
   tradeId: '0',
@@ -66,7 +66,7 @@ const firstOf = (symbol: string): Trade => ({
   isOutsideRegularHours: false,
 });
 
-/** In the order of their times; several at one instant. */
+/** Trades in the order of their times; several at one instant. */
 function tradesOf(count: number, random: Seeded): readonly Trade[] {
   let atMs = NOW_MS - SPAN_MS;
   const stepMs = Math.floor((2 * SPAN_MS) / count) - 2;
@@ -94,14 +94,14 @@ async function push(server: TestServer, trades: readonly Trade[]): Promise<void>
 
 type Message = Readonly<Record<string, unknown>>;
 
-/** Two kinds of streams, over every server of the law. */
+/** Collects the messages of two kinds of streams, over all servers of the law. */
 class Heard {
   readonly trades: Message[] = [];
   readonly lasts: Message[] = [];
   readonly #told: string;
 
-  constructor(told: string) {
-    this.#told = told;
+  constructor(label: string) {
+    this.#told = label;
   }
 
   async listen(server: TestServer, trades: readonly Trade[], random: Seeded): Promise<void> {
@@ -113,7 +113,7 @@ class Heard {
     for (let at = 0; at < trades.length;) {
       const some = trades.slice(at, at + random.between(1, BATCH_MAX));
       at += some.length;
-      // Of one symbol one after the other, of several side by side.
+      // Pushes of one symbol are sequential, those of several symbols concurrent.
       const isSplit = random.chance(0.3);
       const parts = isSplit
         ? names.map((name) => some.filter((one) => one.symbol === name))
@@ -125,8 +125,8 @@ class Heard {
       messages.filter(({ symbol }) => symbol !== LATE).length;
     const heard = (): readonly Message[] => deep.flatMap((one) => one.messages());
     await until(() => ofDue(heard()) >= due.length);
-    const shown = due.filter((one) => !one.isOddLot && !one.isOutsideRegularHours);
-    await until(() => ofDue(last.messages()) >= shown.length);
+    const lastSales = due.filter((one) => !one.isOddLot && !one.isOutsideRegularHours);
+    await until(() => ofDue(last.messages()) >= lastSales.length);
     this.trades.push(...heard().map(({ data, symbol }) => ({ symbol, ...(data as object) })));
     this.lasts.push(...last.messages());
     for (const one of [last, ...deep]) await one.close();
@@ -144,7 +144,7 @@ class Heard {
     return [...bars].map(([name, some]) => `${name} ${barOf(some)}`).toSorted();
   }
 
-  /** Never back in time, and no trade twice. */
+  /** Checks that late trades are never published back in time, and no trade twice. */
   #proveLate(): void {
     const late = this.trades.filter(({ symbol }) => symbol === LATE);
     const times = late.map(({ timestamp }) => Number(timestamp));

@@ -1,6 +1,6 @@
-// Readers that go from node to node: what one node told is heard at the next one, once, in its order, and
-// what may be missing is told. Nodes end in the middle of what they do; NATS goes, comes back, and may have
-// lost everything.
+// Readers that move from node to node: the next node continues after the messages of the last one, each once,
+// in order, and reports a gap if messages may be missing. Nodes end at any time; NATS goes down, returns, and
+// may have lost everything.
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseBusSettings } from '../../../../store/base/settings/busSettings.ts';
@@ -10,7 +10,7 @@ import { NatsLog } from '../../../../store/bus/nats/natsLog.ts';
 import { seeded, type Seeded } from '../../crash/rounds/seeded.ts';
 import type { Nats } from '../../../base/servers/nats.ts';
 
-/** What is published in the first one is stored as well: a node that begins finds it there. */
+/** Messages of the first topic are stored as well: a starting node finds them in the store. */
 const TOPICS = ['records', 'trades'] as const;
 const [STORED] = TOPICS;
 const SYMBOLS = ['A', 'B', 'C'] as const;
@@ -20,7 +20,7 @@ const STEPS = 120;
 interface Node {
   readonly hub: Hub;
   readonly log: NatsLog;
-  /** What fails then is lost with it. */
+  /** Faults of an ending node are ignored. */
   isEnding: boolean;
 }
 
@@ -28,13 +28,13 @@ interface World {
   readonly random: Seeded;
   readonly nats: Nats;
   readonly lake: string;
-  /** Which round it is. */
-  readonly told: string;
+  /** Seed and round, for messages of assertions. */
+  readonly label: string;
   ends: number;
   node: Node;
   /** Each message that was published, by topic and symbol. */
   readonly published: Published[];
-  /** How often NATS was away, or slow: whether it has what it was sent just before is not known. */
+  /** How often NATS was unavailable or slow: it may have lost the last messages sent to it. */
   readonly faults: { outages: number };
   readonly onFault: () => void;
 }
@@ -51,16 +51,16 @@ async function nodeOf(
 ): Promise<Node> {
   const settings = parseBusSettings(nats.url);
   assert.ok(settings);
-  const told = (): void => {
+  const reportFault = (): void => {
     if (!node.isEnding) onFault();
   };
-  const log = new NatsLog({ settings, lake, onFault: told });
+  const log = new NatsLog({ settings, lake, onFault: reportFault });
   const node = { log, hub: new Hub(Date.now, log), isEnding: false };
   while (!log.isHere) await sleep(2);
   return node;
 }
 
-/** Reads, goes away, and comes back with the id of what it read last. */
+/** A reader that disconnects and resumes with the id of its last message. */
 class Reader {
   readonly subscription: Subscription;
   readonly #world: World;
@@ -80,7 +80,7 @@ class Reader {
 
   async join(): Promise<void> {
     const { hub } = this.#world.node;
-    await kept(this.#world, this.subscription);
+    await restoreLog(this.#world, this.subscription);
     const own: Subscriber = {
       take: ({ bytes }) => {
         if (this.#at?.own === own) this.#hear(bytes.toString());
@@ -102,18 +102,18 @@ class Reader {
     this.#at = undefined;
   }
 
-  /** Its node is gone. */
+  /** Called when its node has ended. */
   cut(): void {
     this.#at = undefined;
   }
 
   #hear(text: string): void {
-    const { faults, published, told } = this.#world;
+    const { faults, published, label } = this.#world;
     const topicOf = (n: number): string | undefined => published[n]?.topic;
     for (const [, id = '', digits] of text.matchAll(/id: (.*)\r\ndata: \[\{"n":(\d+)\}\]/g)) {
       const n = Number(digits);
       const last = this.heard.findLast((one) => topicOf(one) === topicOf(n)) ?? -1;
-      assert.ok(n > last || faults.outages > 0, `${told}: ${n} after ${last}`);
+      assert.ok(n > last || faults.outages > 0, `${label}: ${n} after ${last}`);
       this.heard.push(n);
       this.#id = id;
     }
@@ -122,8 +122,8 @@ class Reader {
 
 const idsOf = (text: string): readonly string[] => text.match(/(?<=id: ).*(?=\r)/g) ?? [];
 
-/** As those who read records do: what is stored and was told by nobody comes first. */
-async function kept(
+/** Prepares the log as readers of records do: stored messages that no node published come first. */
+async function restoreLog(
   { node: { hub }, published }: World,
   subscription: Subscription,
 ): Promise<void> {
@@ -132,11 +132,14 @@ async function kept(
     const recalled = log.recovered(STORED);
     const stored = published.filter(({ topic }) => topic === STORED);
     const missing = recalled && stored.filter(({ n }) => n > Number(recalled.checkpoint));
-    const untold = missing?.map(({ n, symbol }) => ({ symbol, json: JSON.stringify({ n }) }));
+    const missingMessages = missing?.map(({ n, symbol }) => ({
+      symbol,
+      json: JSON.stringify({ n }),
+    }));
     if (!log.isLogged(STORED)) {
       log.startLogging(
         STORED,
-        untold?.filter(({ json }) => recalled?.messages.has(json) === false),
+        missingMessages?.filter(({ json }) => recalled?.messages.has(json) === false),
       );
       log.setCheckpoint(STORED, String(stored.at(-1)?.n ?? -1));
     }
@@ -144,7 +147,7 @@ async function kept(
   await hub.prepareResume(subscription);
 }
 
-/** @returns what was published, heard and told as missing */
+/** Plays `count` rounds. @returns the numbers of published and received messages, and of gaps */
 export async function streamLogLaw(count: number, seed: number, nats: Nats): Promise<string> {
   const random = seeded(seed);
   const sums = { published: 0, heard: 0, ends: 0, gaps: 0 };
@@ -153,7 +156,7 @@ export async function streamLogLaw(count: number, seed: number, nats: Nats): Pro
     for (const name of ['published', 'heard', 'ends', 'gaps'] as const) sums[name] += done[name];
   }
   const { ends, gaps, heard, published } = sums;
-  return `${published} messages, ${heard} heard, ${ends} ends of nodes, ${gaps} gaps told`;
+  return `${published} messages, ${heard} heard, ${ends} ends of nodes, ${gaps} gaps reported`;
 }
 
 interface Done {
@@ -163,12 +166,12 @@ interface Done {
   readonly gaps: number;
 }
 
-async function roundOf(random: Seeded, nats: Nats, told: string): Promise<Done> {
+async function roundOf(random: Seeded, nats: Nats, label: string): Promise<Done> {
   const lake = `law-${random.between(0, 2 ** 31)}`;
   const faults = { outages: 0 };
   const onFault = (): void => void (faults.outages += 1);
   const node = await nodeOf({ lake, nats }, onFault);
-  const world: World = { random, nats, lake, told, published: [], faults, onFault, ends: 0, node };
+  const world: World = { random, nats, lake, label, published: [], faults, onFault, ends: 0, node };
   const readers = Array.from({ length: READERS }, () => new Reader(subscriptionOf(random), world));
   try {
     for (const reader of readers) await reader.join();
@@ -224,7 +227,7 @@ function publish({ node: { hub }, published, random }: World): void {
   }
 }
 
-/** As a kill: what is not in the log by then was told to nobody. */
+/** Ends a node like a kill: messages that are not in the log by then reached no reader. */
 async function ended(world: World, readers: readonly Reader[]): Promise<void> {
   world.ends += 1;
   for (const reader of readers) reader.cut();
@@ -239,11 +242,12 @@ async function closed({ hub, log }: Node): Promise<void> {
   await log.close();
 }
 
-/** Without a gap it heard everything that is its own. */
-function check({ gaps, heard, subscription }: Reader, { faults, published, told }: World): void {
+/** Checks that a reader without a gap received all messages of its subscription. */
+function check({ gaps, heard, subscription }: Reader, { faults, published, label }: World): void {
   const { symbols, topics } = subscription;
   const isStored = topics.every((topic) => topic === STORED);
-  if (isStored && faults.outages === 0) assert.equal(gaps, 0, `${told}: a gap where there is none`);
+  if (isStored && faults.outages === 0)
+    assert.equal(gaps, 0, `${label}: a gap where there is none`);
   const own = published.filter(
     ({ symbol, topic }) => topics.includes(topic) && (symbols?.includes(symbol) ?? true),
   );
@@ -251,9 +255,9 @@ function check({ gaps, heard, subscription }: Reader, { faults, published, told 
   assert.deepEqual(
     heard.filter((n) => !all.has(n)),
     [],
-    told,
+    label,
   );
   const set = new Set(heard);
   const missing = [...all].filter((n) => !set.has(n));
-  assert.ok(missing.length === 0 || gaps > 0, `${told}: never heard of ${missing.join()}`);
+  assert.ok(missing.length === 0 || gaps > 0, `${label}: never received ${missing.join()}`);
 }

@@ -1,6 +1,6 @@
-// What streams cost: connections are opened, cut off, taken up again and ended by chance, over ticks and
-// a clock that settles; now and then the budget ends in the middle. What was written to sockets is what is
-// charged, to the message, and what a reader that stayed has read; never more than the account may spend.
+// The cost of streams: connections are opened, aborted, resumed and ended at random, over ticks and a clock
+// that settles; sometimes the budget runs out. The charges equal the messages written to sockets, and those
+// that an uninterrupted reader received; they never exceed what the account may spend.
 import assert from 'node:assert/strict';
 import { openStream, until } from '../../../api/streams/listening.ts';
 import { seeded } from '../../crash/rounds/seeded.ts';
@@ -20,7 +20,7 @@ interface Listener {
   isCut: boolean;
 }
 
-/** Opens `count` connections; messages that were charged and connections that were cut. */
+/** Opens `count` connections; returns the charged messages and the aborted connections. */
 export async function streamMoneyLaw(count: number, seed: number): Promise<string> {
   const random = seeded(seed);
   let nowMs = Date.parse('2024-02-29T17:00:00Z');
@@ -70,14 +70,14 @@ export async function streamMoneyLaw(count: number, seed: number): Promise<strin
 type Random = ReturnType<typeof seeded>;
 
 function pick<T>(values: readonly T[], random: Random): T {
-  const found = values[random.between(0, values.length - 1)];
-  assert.ok(found !== undefined);
-  return found;
+  const value = values[random.between(0, values.length - 1)];
+  assert.ok(value !== undefined);
+  return value;
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Bursts of ticks, each at another price. */
+/** Returns a function that generates bursts of ticks, each at a new price. */
 function tickingOf(random: Random): (timeMs: number) => readonly Tick[] {
   let price = 0;
   return (timeMs) =>
@@ -91,7 +91,7 @@ function tickingOf(random: Random): (timeMs: number) => readonly Tick[] {
     });
 }
 
-/** A new connection, or one that was cut taken up again; undefined where it was refused. */
+/** Opens a new connection, or resumes an aborted one; undefined if it was refused. */
 async function connected(
   server: TestServer,
   listeners: readonly Listener[],
@@ -110,18 +110,18 @@ async function connected(
   const { accountId } = server.tapedeck;
   const { connection } =
     streams.open.find(String(client.headers['svccloud-stream-id']), accountId) ?? {};
-  // One that ended before it was found has read all that it was charged.
+  // A connection that ended before it was found has received all messages that were charged.
   const charged = (): number => connection?.messages ?? framesOf(client);
   return { client, path, charged, isCut: false };
 }
 
-/** Who was cut off may have paid for what was on its way. */
+/** Compares charge and messages: an aborted reader may be charged for messages in flight. */
 function provePrice({ charged, client, isCut, path }: Listener, seed: number): void {
-  const told = `seed ${seed}: ${path}`;
-  if (isCut) assert.ok(framesOf(client) <= charged(), told);
-  else assert.equal(framesOf(client), charged(), told);
+  const label = `seed ${seed}: ${path}`;
+  if (isCut) assert.ok(framesOf(client) <= charged(), label);
+  else assert.equal(framesOf(client), charged(), label);
 }
 
-/** Messages that a reader has whole. */
+/** Number of complete messages that a reader received. */
 const framesOf = ({ text }: Client): number =>
   (text().match(/data: \[.*?\]\r\n\r\n/g) ?? []).length;

@@ -1,5 +1,5 @@
-// What subscribers hear of what is published, in a time that is counted by hand: all of it in its order, or
-// of each symbol and interval the newest; who comes back hears what it missed, and nothing twice.
+// Messages that subscribers receive, with a manual clock: all published messages in order, or the newest of
+// each symbol and interval; a returning subscriber receives what it missed, and nothing twice.
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import type { Frame } from '../../../../store/bus/batch.ts';
@@ -10,7 +10,7 @@ import { seeded, type Seeded } from '../../crash/rounds/seeded.ts';
 const TOPICS = ['trades', 'quotes', 'deep'] as const;
 const SYMBOLS = ['A', 'B', 'C', 'D', 'E'] as const;
 const INTERVALS_MS = [0, 0, 50, 1_000, 5_000] as const;
-/** A turn of those without an interval ends at most so much later. */
+/** Maximum delay of messages without an interval. */
 const TURN_MS_MOST = 20;
 const LISTENERS_MAX = 12;
 const STEPS = 400;
@@ -31,7 +31,7 @@ interface Published {
 interface Heard {
   readonly n: number;
   readonly symbol: string;
-  /** Undefined for what was missed and told again. */
+  /** Undefined for a missed message that was sent again. */
   readonly ms: number | undefined;
 }
 
@@ -40,11 +40,11 @@ interface World {
   readonly random: Seeded;
   readonly published: Published[];
   readonly nowMs: () => number;
-  /** Few, so that several share a group. */
-  readonly wanted: readonly Subscription[];
+  /** Few subscriptions, so that several listeners share a group. */
+  readonly subscriptions: readonly Subscription[];
 }
 
-/** Runs `count` rounds of 400 steps each. @returns what was published and heard */
+/** Runs `count` rounds of 400 steps each. @returns the numbers of published and received messages */
 export function streamOrderLaw(count: number, seed: number): string {
   const random = seeded(seed);
   let [published, heard, resumed] = [0, 0, 0];
@@ -58,7 +58,7 @@ export function streamOrderLaw(count: number, seed: number): string {
       mock.timers.reset();
     }
   }
-  return `${published} messages published, ${heard} heard, ${resumed} times taken up again`;
+  return `${published} messages published, ${heard} heard, resumed ${resumed} times`;
 }
 
 interface Done {
@@ -67,14 +67,14 @@ interface Done {
   readonly resumed: number;
 }
 
-function roundOf(random: Seeded, told: string): Done {
+function roundOf(random: Seeded, label: string): Done {
   let nowMs = 0;
   const world: World = {
     hub: new Hub(() => nowMs),
     random,
     published: [],
     nowMs: () => nowMs,
-    wanted: Array.from({ length: 5 }, () => subscriptionOf(random)),
+    subscriptions: Array.from({ length: 5 }, () => subscriptionOf(random)),
   };
   const pass = (ms: number): void => {
     for (let left = ms; left > 0; left -= 1) {
@@ -89,7 +89,7 @@ function roundOf(random: Seeded, told: string): Done {
     if (act >= 13 && act < 17)
       pass(random.chance(0.1) ? random.between(100, 7_000) : random.between(1, 60));
     const one = listeners[random.between(0, LISTENERS_MAX - 1)];
-    if (one === undefined && act >= 16) listeners.push(new Listener(world, told));
+    if (one === undefined && act >= 16) listeners.push(new Listener(world, label));
     if (act === 18 && random.chance(0.5)) one?.leave();
     if (act === 19) one?.comeBack();
   }
@@ -129,12 +129,12 @@ function subscriptionOf(random: Seeded): Subscription {
 }
 
 function pick<Item>(items: readonly Item[], random: Seeded): Item {
-  const found = items[random.between(0, items.length - 1)];
-  assert.ok(found !== undefined);
-  return found;
+  const item = items[random.between(0, items.length - 1)];
+  assert.ok(item !== undefined);
+  return item;
 }
 
-/** One that listens, is cut off and comes back. */
+/** A subscriber that disconnects and resumes. */
 class Listener {
   heardInAll = 0;
   resumed = 0;
@@ -143,14 +143,14 @@ class Listener {
   readonly #subscription: Subscription;
   #group: Group | undefined;
   #lastId: string | undefined;
-  /** Since it listens, or since it began anew. */
+  /** Messages since it first subscribed, or since it last started without an id. */
   #heard: Heard[] = [];
   #from = 0;
 
-  constructor(world: World, told: string) {
+  constructor(world: World, label: string) {
     this.#world = world;
-    this.#subscription = pick(world.wanted, world.random);
-    this.#told = `${told}: ${JSON.stringify(this.#subscription)}`;
+    this.#subscription = pick(world.subscriptions, world.random);
+    this.#told = `${label}: ${JSON.stringify(this.#subscription)}`;
     this.#begin();
   }
 
@@ -166,7 +166,7 @@ class Listener {
     this.#prove();
   }
 
-  /** Goes on after what it heard last, where that has an id. */
+  /** Resumes after its last message if that has an id; otherwise starts again. */
   comeBack(): void {
     if (this.#group !== undefined) return;
     if (this.#lastId === undefined) {
@@ -223,10 +223,13 @@ class Listener {
       proveNewest(heard, full, intervalMs, this.#told);
       const due = full.filter(({ ms, n }) => n >= this.#from && ms + intervalMs < untilMs);
       for (const { ms, n } of due) {
-        const isTold = heard.some(
+        const isDelivered = heard.some(
           (one) => one.n >= n && (this.#world.published[one.n]?.ms ?? Infinity) <= ms + intervalMs,
         );
-        assert.ok(isTold, `${this.#told}: nothing of ${symbol} within ${intervalMs} ms of ${ms}`);
+        assert.ok(
+          isDelivered,
+          `${this.#told}: nothing of ${symbol} within ${intervalMs} ms of ${ms}`,
+        );
       }
     }
   }
@@ -234,24 +237,24 @@ class Listener {
 
 const FRAME = /^(?:id: (\S+)\r\n)?data: \[\{"(n|disguised)":(\d+)\}\]\r\n\r\n$/;
 
-/** A subsequence of all there is of a symbol: each the newest when it was told, one in an interval. */
+/** Checks a subsequence of a symbol's messages: each was the newest when sent, one in an interval. */
 function proveNewest(
   heard: readonly Heard[],
   full: readonly Published[],
   intervalMs: number,
-  told: string,
+  label: string,
 ): void {
   let before: Heard | undefined;
   for (const one of heard) {
-    assert.ok(one.n > (before?.n ?? -1), `${told}: ${one.n} after ${before?.n}`);
+    assert.ok(one.n > (before?.n ?? -1), `${label}: ${one.n} after ${before?.n}`);
     const own = full.find(({ n }) => n === one.n);
-    assert.ok(own !== undefined, `${told}: ${one.n} is none of its own`);
+    assert.ok(own !== undefined, `${label}: ${one.n} is not in its subscription`);
     if (one.ms !== undefined) {
       const { ms } = one;
       const newest = full.findLast((other) => other.ms < ms);
-      assert.equal(one.n, newest?.n, `${told}: the newest at ${ms}`);
+      assert.equal(one.n, newest?.n, `${label}: the newest at ${ms}`);
       const since = before?.ms === undefined ? Infinity : ms - before.ms;
-      assert.ok(since >= intervalMs, `${told}: ${since} ms after the one before`);
+      assert.ok(since >= intervalMs, `${label}: ${since} ms after the one before`);
     }
     before = one;
   }

@@ -1,5 +1,5 @@
-// Streams and calls of one account whose quota is nearly spent: never is more charged than there is, and
-// nothing is refused while messages are left that nobody has used or may be using.
+// Streams and calls of one account whose quota is nearly spent: the charges never exceed it, and nothing is
+// refused while messages are left that no call or stream has used or holds.
 import assert from 'node:assert/strict';
 import { StreamMeter } from '../../../../api/sse/meter.ts';
 import { Failure } from '../../../../store/base/failure.ts';
@@ -35,12 +35,12 @@ interface Round {
   readonly streams: Stream[];
   readonly running: Running[];
   readonly charges: Charge[];
-  /** Of calls that were charged. */
+  /** Messages charged to calls. */
   charged: number;
   refused: number;
 }
 
-/** Plays so many rounds. @returns how many refusals they had */
+/** Plays `count` rounds. @returns the numbers of charged messages and refusals */
 export async function streamQuotaLaw(count: number, seed: number): Promise<string> {
   let [refused, charged] = [0, 0];
   for (let at = 0; at < count; at += 1) {
@@ -70,7 +70,7 @@ async function playRound(seed: number): Promise<Round> {
   await f.ledger.flush();
   const streamed = round.streams.reduce((sum, { paid, weight }) => sum + paid * weight, 0);
   const { held, used } = f.ledger.balance('a');
-  assert.deepEqual([held, used], [0, streamed + round.charged], `seed ${seed}: what was charged`);
+  assert.deepEqual([held, used], [0, streamed + round.charged], `seed ${seed}: the balance`);
   return round;
 }
 
@@ -84,11 +84,11 @@ function act(round: Round, place: string): void {
   else settle(round, place);
 }
 
-/** Messages that nobody has used, nor a call that runs may be using. */
+/** Messages that are neither used nor held by a running call. */
 function restOf({ charged, quota, running, streams }: Round): number {
   const streamed = streams.reduce((sum, { paid, weight }) => sum + paid * weight, 0);
-  const held = running.reduce((sum, { hold }) => sum + hold.messages, 0);
-  return quota - charged - streamed - held;
+  const heldMessages = running.reduce((sum, { hold }) => sum + hold.messages, 0);
+  return quota - charged - streamed - heldMessages;
 }
 
 function openStream(round: Round, place: string): void {
@@ -141,21 +141,21 @@ function call(round: Round, place: string): void {
   }
 }
 
-/** What it returned is charged where it is covered, and else refused. */
+/** Settles a call: its objects are charged if the quota covers them, and otherwise refused. */
 function settle(round: Round, place: string): void {
   const { charges, ledger, random, running } = round;
   const one = running.shift();
   if (one === undefined) return;
   const { hold, most, order } = one;
   const objects = random.between(0, most);
-  const held = hold.messages;
+  const heldMessages = hold.messages;
   const rest = restOf(round);
   try {
     charges.push(ledger.settle(hold, objects));
     round.charged += objects * order.weight;
   } catch (error) {
     checkRefusal(round, error, rest, objects * order.weight, place);
-    assert.ok(objects * order.weight > held, `${place}: what was held is covered`);
+    assert.ok(objects * order.weight > heldMessages, `${place}: refused within its hold`);
   }
 }
 

@@ -11,14 +11,14 @@ import { streamOrderLaw } from './streamOrder.ts';
 /** Full count: 50,000 rounds, by `npm run soak stream-order`. */
 const ROUNDS = 10;
 
-test('who listens hears all in its order, or the newest of each interval', (t) => {
+test('subscribers receive all messages in order, or the newest of each interval', (t) => {
   for (const seed of seedsOf(t)) note(t, streamOrderLaw(ROUNDS, seed));
 });
 
 /** Full count: 100,000 trades, by `npm run soak stream-bars`. */
 const TRADES = 1_000;
 
-test('bars of what is heard are bars of what is stored', async (t) => {
+test('bars of streamed trades equal bars of stored trades', async (t) => {
   for (const seed of seedsOf(t)) note(t, await streamBarsLaw(TRADES, seed));
 });
 
@@ -28,7 +28,7 @@ const hasNats = await hasServers('nats');
 const LOG_ROUNDS = 5;
 
 test.skipIf(isLeftOut(hasNats))(
-  'who goes from node to node hears all, once, or that something is missing',
+  'a reader that moves between nodes receives all messages once, or a gap',
   async (t) => {
     await using nats = await startNats();
     if (nats === undefined) throw new Error('NATS is not here');
@@ -39,6 +39,6 @@ test.skipIf(isLeftOut(hasNats))(
 /** Full count: 1,000 rounds, by `npm run soak stream-quota`. */
 const QUOTA_ROUNDS = 30;
 
-test('streams and calls of an account share its last messages to the message', async (t) => {
+test('streams and calls of an account share its last messages exactly', async (t) => {
   for (const seed of seedsOf(t)) note(t, await streamQuotaLaw(QUOTA_ROUNDS, seed));
 });
