@@ -12,6 +12,7 @@ import { benchRemoteExecution } from './cluster/times/remoteExecution.ts';
 import { benchOwnReads } from './cluster/times/twoNodeReads.ts';
 import { benchConsole } from './console.ts';
 import { benchDatasets } from './lake/datasets.ts';
+import { benchHeavyWork } from './hot/heavyWork.ts';
 import { benchHot } from './hot/hot.ts';
 import { benchIngest } from './lake/ingest.ts';
 import type { Ratio } from './base/measure.ts';
@@ -35,6 +36,7 @@ const BENCHES: readonly (readonly [string, Bench, number, number])[] = [
   ['ingest', benchIngest, 5_000_000, 7],
   ['series', benchSeries, 20_000_000, 7],
   ['hot', benchHot, 20_000_000, 7],
+  ['heavy', benchHeavyWork, 5_000_000, 5],
   ['life', benchLife, 20_000_000, 7],
   ['appends', benchAppends, 20_000_000, 7],
   ['bursts', (place, rows) => benchBursts(place, rows), 2_000_000, 1],

@@ -17,6 +17,8 @@ const ENTRIES: readonly string[] = [
   'jobs/feeds/tapeWorker.ts',
   'workers/thread.ts',
   'query/charts/chartTask.ts',
+  'jobs/rules/backtestTask.ts',
+  'market/indicators/indicatorTask.ts',
   'api/docs/docsTask.ts',
 ];
 

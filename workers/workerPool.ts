@@ -40,13 +40,15 @@ interface Waiting {
 export class WorkerPool implements Workers {
   readonly #queue = new FairQueue<Waiting>();
   readonly #threads: number;
+  readonly #heapMib: number;
   readonly #ended = new AbortController();
   #piscina: Promise<Piscina> | undefined;
   #runningCount = 0;
   #longCount = 0;
 
-  constructor(threads = THREADS) {
+  constructor(threads = THREADS, heapMib = HEAP_MIB) {
     this.#threads = threads;
+    this.#heapMib = heapMib;
   }
 
   async run<Input, Output>(
@@ -99,7 +101,7 @@ export class WorkerPool implements Workers {
     const late = AbortSignal.timeout(task.deadlineMs);
     const signal = AbortSignal.any([call.signal, late, this.#ended.signal]);
     try {
-      const piscina = await (this.#piscina ??= openPiscina(this.#threads));
+      const piscina = await (this.#piscina ??= openPiscina(this.#threads, this.#heapMib));
       const input: ThreadInput = { file: task.file.href, input: call.input };
       const transferList = [...(call.transfer ?? [])] as TransferListItem[];
       resolve(await piscina.run(input, { signal, transferList }));
@@ -133,7 +135,7 @@ function toFailure(error: unknown, { name }: WorkerTask<unknown, unknown>): unkn
   return isFull ? new Failure('TooLarge', `the ${name} needs too much memory`) : error;
 }
 
-async function openPiscina(maxThreads: number): Promise<Piscina> {
+async function openPiscina(maxThreads: number, heapMib: number): Promise<Piscina> {
   // Loaded with the first task: a start of the server needs no pool.
   const { Piscina } = await import('piscina');
   const piscina = new Piscina({
@@ -142,7 +144,7 @@ async function openPiscina(maxThreads: number): Promise<Piscina> {
     minThreads: 0,
     maxThreads,
     idleTimeout: IDLE_MS,
-    resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB },
+    resourceLimits: { maxOldGenerationSizeMb: heapMib },
   });
   // A thread that ends rejects its task; an idle one fails no caller.
   piscina.on('error', () => undefined);

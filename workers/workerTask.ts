@@ -15,6 +15,21 @@ export interface WorkerTask<Input, Output> {
   readonly types?: (input: Input) => Output;
 }
 
+/** A part of an answer that a thread computes. */
+export interface ThreadWork<Task> {
+  readonly task: Task;
+  readonly input: Task extends WorkerTask<infer Input, unknown> ? Input : never;
+  /** Builds the answer from the task's output. */
+  readonly finish: (
+    output: Task extends WorkerTask<never, infer Output> ? Output : never,
+  ) => unknown;
+}
+
+/** An answer that is too short for a thread. */
+export interface FinishedWork {
+  readonly answer: unknown;
+}
+
 /** Input of a thread: the module to load, and the input of its task. */
 export interface ThreadInput {
   readonly file: string;

@@ -62,7 +62,14 @@ export async function computeBatch(
     if (before !== undefined) return before.body;
     pendingRead ??= runReadPlan(planned, services, call);
     const read = await pendingRead;
-    const body = await renderAnswer(call, one.requestedType, one.typeRequest, read, 'json');
+    const body = await renderAnswer(
+      call,
+      services,
+      one.requestedType,
+      one.typeRequest,
+      read,
+      'json',
+    );
     const most = countMaxObjects(one.requestedType, [one.typeRequest], planned, true);
     cacheAnswer(one, { body, snapshot: planned.snapshot, tag: undefined, most }, read, stamps);
     return body;

@@ -15,11 +15,18 @@ import type { Moment } from '../../store/lake/history/history.ts';
 import { accessDelayMs } from '../auth/access.ts';
 import { maxPlanObjects, readDataset } from '../read/series.ts';
 import type { Call, Services } from '../request/endpoint.ts';
-import { selectNeededRows, type ReadGroup, buildGroupName, groupNeeds } from './windows.ts';
+import { type ReadGroup, groupNeeds } from '../../market/types/needGroups.ts';
+import {
+  type InputBody,
+  normalizeKey,
+  parseInputRows,
+  type RowsByKey,
+  selectRows,
+} from '../../market/types/inputRows.ts';
 
 export type MarketServices = Pick<
   Services,
-  'clock' | 'cursors' | 'lake' | 'ledger' | 'market' | 'pending' | 'series' | 'settings'
+  'clock' | 'cursors' | 'lake' | 'ledger' | 'market' | 'pending' | 'series' | 'settings' | 'workers'
 >;
 
 /** Charged minutes of a day. */
@@ -241,13 +248,40 @@ export async function runReadPlan(
       refuseOversized(length);
       const keys = groups.get(read.name) ?? new Map<string, readonly Row[]>();
       groups.set(read.name, keys);
-      for (const [key, rows] of await groupByKey(body.bytes, read)) keys.set(key, rows);
+      for (const [key, rows] of await groupByKey(toInputBody(read, body.bytes)))
+        keys.set(key, rows);
       cacheRows(read, keys, body.bytes.byteLength);
     }
   };
   await Promise.all(Array.from({ length: countLanes(reads) }, lane));
-  return (need) =>
-    selectNeededRows(groups.get(buildGroupName(need))?.get(normalizeKey(need.key)) ?? NONE, need);
+  return (need) => selectRows(groups, need);
+}
+
+/** A body whose buffer has its bytes alone. */
+export interface OwnBody extends InputBody {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/**
+ * Reads the records of a plan without parsing them, for a computation in a worker thread.
+ * @param plan without cached rows: its request does not use memory
+ * @throws Failure TooLarge, TimedOut, ChildLost, Busy.
+ */
+export async function readPlanBodies(
+  { reads }: ReadPlan,
+  { series }: Pick<Services, 'series'>,
+  waiting: Waiter,
+): Promise<readonly OwnBody[]> {
+  let length = 0;
+  const bodies: OwnBody[] = [];
+  for (const read of reads) {
+    const { bytes } = await runSeries(read.plan, 'jsonl', series, waiting, read.remembered);
+    length += bytes.byteLength;
+    refuseOversized(length);
+    // Copied: bytes of the cache are not moved into a thread.
+    bodies.push({ ...toInputBody(read, bytes), bytes: new Uint8Array(bytes) });
+  }
+  return bodies;
 }
 
 function refuseOversized(length: number): void {
@@ -278,38 +312,23 @@ function cacheRows(
 
 const NONE: readonly Row[] = [];
 
-export const normalizeKey = (key: string): string => key.toUpperCase();
-
-/** Records that are parsed before the event loop is yielded: 3 ms. */
-const YIELD_AFTER_RECORDS = 1_000;
-
-/** Groups records by key, with the input's own property names. @param bytes one record per line */
-async function groupByKey(
-  bytes: Uint8Array,
-  { dataset, group }: PlannedRead,
-): Promise<ReadonlyMap<string, readonly Row[]>> {
-  const { key } = dataset.mapping;
-  const spellings = mapSpellings(dataset, group.input);
-  const isSpelled = [...spellings].every(([theirs, own]) => theirs === own);
-  const keys = new Map<string, Row[]>();
-  const lines = Buffer.from(bytes).toString('utf8').split('\n');
-  for (const [at, line] of lines.entries()) {
-    if (line === '') continue;
-    if (at % YIELD_AFTER_RECORDS === YIELD_AFTER_RECORDS - 1) await yieldToEventLoop();
-    const record = JSON.parse(line) as Row;
-    const name =
-      key === undefined || group.keys.length === 0 ? '' : normalizeKey(String(record[key]));
-    const rows = keys.get(name) ?? [];
-    rows.push(isSpelled ? record : renameProperties(record, spellings));
-    keys.set(name, rows);
+/** Groups the records of a read by key, in steps between which others use the event loop. */
+async function groupByKey(body: InputBody): Promise<RowsByKey> {
+  const steps = parseInputRows(body);
+  let step = steps.next();
+  while (step.done !== true) {
+    await yieldToEventLoop();
+    step = steps.next();
   }
-  return keys;
+  return step.value;
 }
 
-const renameProperties = (record: Row, spellings: ReadonlyMap<string, string>): Row =>
-  Object.fromEntries(
-    Object.entries(record).map(([name, value]) => [spellings.get(name) ?? name, value]),
-  );
+const toInputBody = ({ dataset, group, name }: PlannedRead, bytes: Uint8Array): InputBody => ({
+  name,
+  bytes,
+  key: group.keys.length === 0 ? undefined : dataset.mapping.key,
+  spellings: mapSpellings(dataset, group.input),
+});
 
 const spellingCache = new WeakMap<Dataset, ReadonlyMap<string, string>>();
 

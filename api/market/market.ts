@@ -194,7 +194,7 @@ async function planAnswer(answerRequest: AnswerRequest): Promise<PlannedAnswer> 
     most: (foreign) => countMaxObjects(requestedType, [typeRequest], planned, foreign),
     body: async (most) => {
       const read = await runReadPlan(planned, services, call);
-      const body = await renderAnswer(call, requestedType, typeRequest, read, format);
+      const body = await renderAnswer(call, services, requestedType, typeRequest, read, format);
       cacheAnswer(
         answerRequest,
         {
@@ -296,15 +296,32 @@ function buildAttributeType(type: MarketType, attribute: string): MarketType {
 /** Answers for a symbol without data of a type (INTERFACE.md 0.2). */
 const EMPTY = { object: {}, list: [], value: null } as const;
 
+async function computeAnswer(
+  { caller, departure }: Call,
+  { workers }: Pick<MarketServices, 'workers'>,
+  { answer, attribute, threadWork }: MarketType,
+  ask: TypeRequest,
+  read: Read,
+): Promise<unknown> {
+  if (threadWork === undefined || attribute !== undefined) return answer(ask, read);
+  const work = threadWork(ask, read);
+  if ('answer' in work) return work.answer;
+  const { accountId: account } = requireCaller(caller);
+  const { input, task } = work;
+  return work.finish(await workers.run(task, { account, input, signal: departure() }));
+}
+
 /** Renders one answer as bytes, with the number of charged objects. */
 export async function renderAnswer(
-  { query }: Call,
+  call: Call,
+  services: Pick<MarketServices, 'workers'>,
   type: MarketType,
   ask: TypeRequest,
   read: Read,
   format: BodyFormat,
 ): Promise<Body> {
-  const value = type.answer(ask, read);
+  const { query } = call;
+  const value = await computeAnswer(call, services, type, ask, read);
   const names = listOf(query, 'filter');
   if (names !== undefined) refuseEmptyFilter(type, names);
   const visible =

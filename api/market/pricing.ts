@@ -8,11 +8,11 @@ import type { Call } from '../request/endpoint.ts';
 import {
   type MarketServices,
   type ReadPlan,
-  normalizeKey,
   type ReadableInputs,
   maxReadRows,
   maxWindowRows,
 } from './inputReads.ts';
+import { normalizeKey } from '../../market/types/inputRows.ts';
 
 /** Builds the fare of one type for all symbols of a call. */
 export function buildTypeFare(

@@ -3,12 +3,17 @@
 import type { Static } from 'typebox';
 import { Type } from '../request/body/schema.ts';
 import {
-  backtest,
   type Backtested,
   FIRINGS_LISTED_MAX,
   type Instant,
   explainAt,
 } from '../../jobs/rules/backtest.ts';
+import {
+  BACKTEST_TASK,
+  buildPastFacts,
+  listNeededFacts,
+  type Range,
+} from '../../jobs/rules/backtestTask.ts';
 import { outputWeight } from '../../jobs/rules/outputs.ts';
 import { ANY_SYMBOL, type RunningRule } from '../../jobs/rules/ruleEngine.ts';
 import {
@@ -20,10 +25,9 @@ import {
 import type { InputId } from '../../market/inputs/inputRow.ts';
 import { type Need, allRecords } from '../../market/types/typeRequest.ts';
 import { marketType } from '../../market/types/marketTypes.ts';
-import { PastFacts, type Step } from '../../market/rules/pastFacts.ts';
-import { type FactRequest, createFactRequest } from '../../market/rules/ruleFacts.ts';
+import type { Step } from '../../market/rules/pastFacts.ts';
 import { parseDay } from '../../query/time/dates.ts';
-import { addDays, type Day, numberOfDay } from '../../query/time/days.ts';
+import { addDays, numberOfDay } from '../../query/time/days.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Rule } from '../../store/work/rules.ts';
 import { dayAt } from '../../market/derive/exchangeTime.ts';
@@ -31,7 +35,12 @@ import { requireCaller, paysPremium } from '../auth/access.ts';
 import { selectReadableInputs } from '../market/market.ts';
 import { buildTypeRequest } from '../market/options.ts';
 import { renderBody } from '../request/rendering.ts';
-import { planNeeds, type ReadableInputs, runReadPlan } from '../market/inputReads.ts';
+import {
+  type OwnBody,
+  planNeeds,
+  type ReadableInputs,
+  readPlanBodies,
+} from '../market/inputReads.ts';
 import { meterCall } from '../read/metering.ts';
 import { currentMoment } from '../read/moments.ts';
 import { selectFormat, buildRowsAnswer } from '../read/series.ts';
@@ -94,16 +103,26 @@ export async function answerBacktest(call: Call, services: RuleServices): Promis
   const output = outputWeight(rule.body);
   const weight = alertWeight(allNames(running), output, reader.weightOfNamed);
   const metering = await meterCall(call, services, caller, { order, most, least: 0 }, async () => {
-    const neededFacts = listNeededFacts(running);
-    const past = await readPastFacts(names, range, neededFacts, { call, readable, services });
-    const instants = mergeInstants(evaluatedSymbols, past, range);
-    const backtested = await backtest(running, instants, (one) => past.get(one), call.departure());
+    const { bodies, needs } = await readPastRecords(names, range, { call, readable, services });
+    const input = {
+      rule: running,
+      range,
+      evaluated: evaluatedSymbols,
+      symbols: names,
+      needs,
+      bodies,
+    };
+    const { accountId } = caller;
+    const signal = call.departure();
+    const transfer = bodies.map(({ bytes }) => bytes.buffer);
+    const order = { account: accountId, input, signal, transfer };
+    const result = await services.workers.run(BACKTEST_TASK, order);
     const view = {
       ...range,
       symbols: evaluatedSymbols,
-      ...toView(backtested, weight, instants.length),
+      ...toView(result, weight, result.instants),
     };
-    return renderBody(view, instants.length, selectFormat(call));
+    return renderBody(view, result.instants, selectFormat(call));
   });
   const moment = currentMoment(services);
   const common = {
@@ -135,18 +154,9 @@ export async function evaluateRuleAt(
   const day = dayAt(timeMs);
   const readable = readableBars(call, services);
   const range: Range = { from: day, to: day, step: 'minute' };
-  const past = await readPastFacts(names, range, listNeededFacts(running), {
-    call,
-    readable,
-    services,
-  });
+  const { bodies, needs } = await readPastRecords(names, range, { call, readable, services });
+  const past = buildPastFacts(names, needs, bodies, listNeededFacts(running));
   return explainAt(running, { symbol, timeMs }, (one) => past.get(one)) ?? {};
-}
-
-interface Range {
-  readonly from: Day;
-  readonly to: Day;
-  readonly step: Step;
 }
 
 interface RangeRequest {
@@ -210,12 +220,17 @@ interface ReadContext {
   readonly services: RuleServices;
 }
 
-async function readPastFacts(
+interface PastRecords {
+  readonly bodies: readonly OwnBody[];
+  readonly needs: readonly Need[];
+}
+
+/** Reads the records of all symbols, as bytes: a worker thread parses them. */
+async function readPastRecords(
   symbols: readonly string[],
   { from, step, to }: Range,
-  neededFacts: FactRequest,
   { call, readable, services }: ReadContext,
-): Promise<ReadonlyMap<string, PastFacts>> {
+): Promise<PastRecords> {
   const type = marketType('advanced-stats');
   const typeNeeds = symbols.flatMap(
     (symbol) => type?.needs(buildTypeRequest(symbol, {}, services.clock())) ?? [],
@@ -235,32 +250,11 @@ async function readPastFacts(
   }));
   const needs = [...wholes, ...(step === 'minute' ? minutes : [])];
   const named = new Map(needs.map((need) => [`${need.input} ${need.key}`, need] as const));
-  const bare = { ...call, query: {}, path: {} };
+  // Without rows of memory, which are parsed already.
+  const bare = { ...call, query: { cache: false }, path: {} };
   const moment = currentMoment(services);
   const planned = await planNeeds(bare, services, readable, [...named.values()], moment);
-  const read = await runReadPlan(planned, services, call);
-  const rows = new Map([...named].map(([name, need]) => [name, read(need)] as const));
-  return new Map(
-    symbols.map((symbol) => [
-      symbol,
-      new PastFacts(symbol, (input, key) => rows.get(`${input} ${key}`) ?? [], neededFacts),
-    ]),
-  );
-}
-
-const listNeededFacts = (rule: RunningRule): FactRequest =>
-  createFactRequest(new Set(allNames(rule).map((name) => parseNamedFact(name)?.fact ?? name)));
-
-/** Merges the instants of all symbols in the order of time. */
-function mergeInstants(
-  symbols: readonly string[],
-  past: ReadonlyMap<string, PastFacts>,
-  { from, step, to }: Range,
-): readonly Instant[] {
-  const all = symbols.flatMap((symbol) =>
-    (past.get(symbol)?.instants(step, from, to) ?? []).map((timeMs) => ({ symbol, timeMs })),
-  );
-  return all.sort((one, other) => one.timeMs - other.timeMs);
+  return { bodies: await readPlanBodies(planned, services, call), needs: [...named.values()] };
 }
 
 const toView = (backtested: Backtested, weight: number, instants: number): object => ({

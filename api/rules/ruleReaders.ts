@@ -36,7 +36,7 @@ const CACHE_MAX = 5_000;
 /** Symbols of one read. */
 const BATCH_SIZE = 20;
 
-export type RuleServices = StreamServices & Pick<Services, 'queries'>;
+export type RuleServices = StreamServices & Pick<Services, 'queries' | 'workers'>;
 
 /** Builds the reader of a caller's rules. @throws Failure if the caller may not read live data. */
 export function buildRuleReader(caller: Caller, services: RuleServices): RuleReader {

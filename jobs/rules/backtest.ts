@@ -1,6 +1,5 @@
 // Backtests a rule: the live engine runs over past instants, and reports each firing, how often each
 // condition held, and how close the others came.
-import { setImmediate as othersTurn } from 'node:timers/promises';
 import type { PastFacts } from '../../market/rules/pastFacts.ts';
 import { secondOfDay } from '../../market/derive/exchangeTime.ts';
 import type { Facts } from '../../market/rules/ruleFacts.ts';
@@ -32,15 +31,12 @@ export interface Backtested {
 
 /** Firings that are listed. */
 export const FIRINGS_LISTED_MAX = 1_000;
-/** Instants of one turn of the event loop: some milliseconds. */
-const TURN_INSTANTS = 50;
-
-export async function backtest(
+/** Computes for up to minutes: only in a worker thread. */
+export function backtest(
   rule: RunningRule,
   instants: readonly Instant[],
   past: (symbol: string) => PastFacts | undefined,
-  signal: AbortSignal,
-): Promise<Backtested> {
+): Backtested {
   const engine = new RuleEngine(isNamed);
   engine.setRule(rule);
   const firings: Firing[] = [];
@@ -50,11 +46,7 @@ export async function backtest(
   });
   const readsBars = allNames(rule).includes('hasMinuteBar');
   let [fired, evaluated, passed] = [0, 0, 0];
-  for (const [at, { symbol, timeMs }] of instants.entries()) {
-    if (at % TURN_INSTANTS === TURN_INSTANTS - 1) {
-      await othersTurn();
-      signal.throwIfAborted();
-    }
+  for (const { symbol, timeMs } of instants) {
     const second = secondOfDay(timeMs);
     const shared = sharedAt(rule, timeMs, past);
     const facts = past(symbol)?.at(timeMs) ?? {};

@@ -1,5 +1,5 @@
-// The minutes of a day up to an instant as one bar, for instants in ascending order. A quote reads of them only
-// the day's prices so far and the last close: with one bar instead of 390 an instant of a backtest costs 20 µs
+// The minutes of a day up to an instant as one bar, for instants in ascending order. A quote needs only the
+// day's prices so far and the last close: with one bar instead of 390 an instant of a backtest costs 30 µs
 // instead of 230.
 import type { Day } from '../../query/time/days.ts';
 import { endOfMinute } from '../derive/minuteBars.ts';

@@ -1,7 +1,9 @@
 // A technical indicator over the bars of a chart (INTERFACE.md 1 "technical indicator").
 import { Failure } from '../../store/base/failure.ts';
 import type { Indicator, IndicatorOption } from '../indicators/indicatorRow.ts';
+import { INDICATOR_TASK, type IndicatorInput, run } from '../indicators/indicatorTask.ts';
 import { indicatorOf } from '../indicators/indicators.ts';
+import type { FinishedWork, ThreadWork } from '../../workers/workerTask.ts';
 import type { TypeRequest, Options, Read } from './typeRequest.ts';
 import { chart } from './charts.ts';
 
@@ -13,35 +15,67 @@ interface Computed {
   readonly chart: readonly object[];
 }
 
-/** Undefined where the range has no bars. */
-export function indicator(ask: TypeRequest, read: Read): Computed | undefined {
-  const definition = findIndicator(ask.options);
-  const inputs = parseInputs(definition, ask.options);
-  const bars = chart(ask, read);
-  if (bars.length === 0) return undefined;
-  const series = overBars(definition, inputs, bars as readonly Bar[]);
-  return ask.options.lastIndicator === true
-    ? { indicator: series.map((values) => values.slice(-1)), chart: bars.slice(-1) }
-    : { indicator: series, chart: bars };
+/** The bars of an answer, and the input of its computation. */
+interface Prepared extends IndicatorInput {
+  readonly bars: readonly object[];
+  /** Bars with all inputs of the indicator, by their index; the others have null. */
+  readonly places: readonly number[];
 }
 
-/** Bars without an input of the indicator are skipped, and have null. */
-function overBars(
-  definition: Indicator,
-  inputs: readonly number[],
-  bars: readonly Bar[],
-): Computed['indicator'] {
+/** Undefined where the range has no bars. */
+export function indicator(ask: TypeRequest, read: Read): Computed | undefined {
+  const prepared = prepare(ask, read);
+  return prepared === undefined ? undefined : toAnswer(ask, prepared, run(prepared));
+}
+
+/** Steps of windows that take about a millisecond; more are computed in a thread. */
+const STEPS_MAX = 200_000;
+
+/** Leaves a long range to a worker thread; a short one is answered. */
+export function indicatorWork(
+  ask: TypeRequest,
+  read: Read,
+): ThreadWork<typeof INDICATOR_TASK> | FinishedWork {
+  const prepared = prepare(ask, read);
+  if (prepared === undefined) return { answer: undefined };
+  const { bars, columns, name, options, places } = prepared;
+  const steps = places.length * columns.length * Math.max(...options, 1);
+  if (steps <= STEPS_MAX) return { answer: toAnswer(ask, prepared, run(prepared)) };
+  return {
+    task: INDICATOR_TASK,
+    input: { name, columns, options },
+    finish: (series) => toAnswer(ask, { bars, places }, series),
+  };
+}
+
+function prepare(ask: TypeRequest, read: Read): Prepared | undefined {
+  const definition = findIndicator(ask.options);
+  const options = parseInputs(definition, ask.options);
+  const bars = chart(ask, read) as readonly Bar[];
+  if (bars.length === 0) return undefined;
+  const { inputs, name } = definition;
   const places = [...bars.keys()].filter((at) =>
-    definition.inputs.every((field) => typeof bars[at]?.[field] === 'number'),
+    inputs.every((field) => typeof bars[at]?.[field] === 'number'),
   );
-  const columns = definition.inputs.map((field) => places.map((at) => Number(bars[at]?.[field])));
-  return definition.compute(columns, inputs).map((values) => {
+  const columns = inputs.map((field) => places.map((at) => Number(bars[at]?.[field])));
+  return { name, columns, options, bars, places };
+}
+
+function toAnswer(
+  ask: TypeRequest,
+  { bars, places }: Pick<Prepared, 'bars' | 'places'>,
+  series: readonly (readonly number[])[],
+): Computed {
+  const outputs = series.map((values) => {
     const all = new Array<number | null>(bars.length).fill(null);
     for (const [at, value] of values.entries()) {
       if (Number.isFinite(value)) all[places[at] ?? 0] = value;
     }
     return all;
   });
+  return ask.options.lastIndicator === true
+    ? { indicator: outputs.map((values) => values.slice(-1)), chart: bars.slice(-1) }
+    : { indicator: outputs, chart: bars };
 }
 
 /** @throws Failure InvalidParameter naming an unknown indicator, or an input and its rule. */

@@ -271,7 +271,8 @@ test('signatures equal those of the vectors, which another program computed', as
 test('@sign adds the two headers, as of now or of a given time', async () => {
   const block = (directive: string): string =>
     `### signed\n# twice\n${directive}\nPOST /signature?token={{sk}}\n\nbody\n\nHTTP 200\n\n`;
-  const authorization = `SVC-HMAC-SHA256 Credential={{sk}}/20250314/svc_request, SignedHeaders=host;x-svc-date, `;
+  const authorization =
+    'SVC-HMAC-SHA256 Credential={{sk}}/20250314/svc_request, SignedHeaders=host;x-svc-date, ';
   const then = await play(
     `${block('@sign {{sk}} 20250314T092653Z')}20250314T092653Z ${authorization}Signature={{hex64}}\n`,
   );

@@ -27,8 +27,8 @@ const call = (
   signal: never,
 });
 
-function openPool(threads: number): WorkerPool {
-  const pool = new WorkerPool(threads);
+function openPool(threads: number, heapMib?: number): WorkerPool {
+  const pool = new WorkerPool(threads, heapMib);
   onTestFinished(() => pool.close());
   return pool;
 }
@@ -85,7 +85,7 @@ test('a task that is too late, or whose caller leaves, ends with its thread', as
 });
 
 test('a task that fails or fills its memory fails alone', async () => {
-  const pool = openPool(2);
+  const pool = openPool(2, 64);
   await assert.rejects(pool.run(SLEEP, call('a', 0, { failure: 'error' })), /the task failed/);
   const full = pool.run(SLEEP, call('a', 0, { failure: 'memory' }));
   await assert.rejects(full, /the sleep needs too much memory/);

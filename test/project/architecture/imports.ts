@@ -20,7 +20,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   workers: ['store'],
   query: ['store', 'workers'],
   pipeline: ['query', 'store'],
-  market: ['query', 'store'],
+  market: ['query', 'store', 'workers'],
   jobs: ['pipeline', 'market', 'query', 'store', 'workers'],
   api: ['jobs', 'pipeline', 'market', 'query', 'store', 'workers'],
   // It runs in a browser: only the words of SQL are shared with the server.
@@ -44,6 +44,8 @@ const ENTRY_POINTS = [
   'jobs/feeds/tapeWorker.ts',
   'query/charts/chartTask.ts',
   'api/docs/docsTask.ts',
+  'jobs/rules/backtestTask.ts',
+  'market/indicators/indicatorTask.ts',
   'workers/thread.ts',
   'console/main.ts',
 ];

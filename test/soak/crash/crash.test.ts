@@ -45,7 +45,7 @@ test('a write with a key is stored once, however often its server is killed', as
   }
 });
 
-test('pushes, purges, compaction, thinning and backups survive kills, and no purged record returns', async (t) => {
+test('pushes, purges, compaction and backups survive kills, and no purged record returns', async (t) => {
   for (const seed of seedsOf(t)) {
     expectNone(t, await lifeRounds({ count: LIFE_ROUNDS, seed, log: quiet }));
   }

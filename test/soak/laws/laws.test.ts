@@ -84,7 +84,7 @@ test('a named query returns the pushes of 4 writers exactly once', async (t) => 
 /** Full count: 10,000 steps, by `npm run soak memory`. */
 const INTERLEAVINGS = 40;
 
-test('memory gives the same answers as the files, byte for byte, with all acknowledged records', async (t) => {
+test('memory answers as the files do, byte for byte, with all acknowledged records', async (t) => {
   for (const seed of seedsOf(t)) note(t, await memoryLaw(INTERLEAVINGS, seed));
 });
 

@@ -207,10 +207,9 @@ function liveRows(file: CatalogRow, folder: string, columns: Column[], snapshot:
   }
   if (file['del_path'] !== null) {
     // The catalog assigns the delete file to its data file; the `file_path` in it is one writer's view.
-    const deletionCondition =
-      file['del_partial_max'] === null ? 'true' : `${ROW_SNAPSHOT} <= ${snapshot}`;
+    const condition = file['del_partial_max'] === null ? 'true' : `${ROW_SNAPSHOT} <= ${snapshot}`;
     const source = literal(under(folder, file, 'del_path'));
-    where += ` AND file_row_number NOT IN (SELECT pos FROM read_parquet(${source}) WHERE ${deletionCondition})`;
+    where += ` AND file_row_number NOT IN (SELECT pos FROM read_parquet(${source}) WHERE ${condition})`;
   }
   return `SELECT ${columns.map(({ alias }) => alias).join(', ')}
     FROM read_parquet(${literal(under(folder, file, 'path'))}, file_row_number = true,

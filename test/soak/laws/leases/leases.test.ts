@@ -7,7 +7,7 @@ import { quotaLeasesLaw } from './quotaLeases.ts';
 /** Full count: 10,000 histories, by `npm run soak quota-leases`. */
 const HISTORIES = 60;
 
-test('leased quota: never over a limit, each call charged once, despite ends and disconnects of nodes', async (t) => {
+test('leased quota: never over a limit, each call charged once, also when nodes end', async (t) => {
   for (const seed of seedsOf(t)) {
     const log = (line: string): void => note(t, line);
     const { failures, notes } = await quotaLeasesLaw({ count: HISTORIES, seed, log });

@@ -1,7 +1,7 @@
 // Groups needs into shared reads: one for each input and window, with all keys. Each need is cut out of the
 // shared rows again, so that surplus rows never appear in an answer.
-import type { Row } from '../../market/derive/values.ts';
-import type { Need, Window } from '../../market/types/typeRequest.ts';
+import type { Row } from '../derive/values.ts';
+import type { Need, Window } from './typeRequest.ts';
 
 /** Records of some keys, read by one plan. */
 export interface ReadGroup {
