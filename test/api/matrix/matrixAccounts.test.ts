@@ -76,7 +76,7 @@ async function judged(
   settings: object,
   sentences: State['sentences'] = {},
 ): Promise<void> {
-  const common = { owner, spare, engage: () => set(settings), told: sentences };
+  const common = { owner, spare, engage: () => set(settings), sentences };
   for (const [kind, rule] of Object.entries({ secret: may(SECRET), publishable: READER })) {
     const token = kind === 'secret' ? owner.secret : owner.publishable;
     const manner = { base: server.base, token };

@@ -48,7 +48,7 @@ function place(name: string) {
     await writeServerFile(server.folder, { base: server.base });
     return server;
   };
-  return { run, says: readOutput, refuses, serve };
+  return { run, readOutput, refuses, serve };
 }
 
 const linesOf = (jsonLines: string): readonly Readonly<Record<string, unknown>>[] =>
@@ -59,7 +59,7 @@ const linesOf = (jsonLines: string): readonly Readonly<Record<string, unknown>>[
 
 test('from a URL to a scheduled dataset beside a server', async () => {
   await using http = await startHttp((_request, response) => void response.end(CSV));
-  const { says: readOutput, refuses, serve } = place('served');
+  const { readOutput, refuses, serve } = place('served');
   await readOutput('workspace', 'create', 'W');
   await using _server = await serve();
   const url = `http://127.0.0.1:${http.port}/prices.csv`;
@@ -103,7 +103,7 @@ test('sources, credentials and their errors without a server', async () => {
   await using http = await startHttp((request, response) => {
     response.writeHead(request.headers['x-key'] === 'hush-1234' ? 200 : 401).end(CSV);
   });
-  const { says: readOutput, refuses, run } = place('alone');
+  const { readOutput, refuses, run } = place('alone');
   assert.match(await refuses('source', 'list'), /there is no workspace: tapedeck workspace create/);
   await readOutput('workspace', 'create', 'W');
   assert.equal(await readOutput('source', 'list'), 'none\n');

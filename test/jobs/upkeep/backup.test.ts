@@ -160,10 +160,10 @@ test('a backup of a server in use restores to the same answers, charges and jobs
     const restoredMs = performance.now();
     await restoreBackup(target, data, localDisk);
     note(t, `restored in ${Math.round(performance.now() - restoredMs)} ms`);
-    rounds.push({ made: backup, pushed, charged, data });
+    rounds.push({ backup, pushed, charged, data });
   }
   await users.stop();
-  for (const { made: backup, pushed, charged, data } of rounds) {
+  for (const { backup, pushed, charged, data } of rounds) {
     const theirs = await tablesAt(data, backup.snapshot);
     assert.deepEqual(theirs, await tablesAt(server.folder, backup.snapshot));
     await using restored = await startServer({ folder: data });

@@ -180,9 +180,9 @@ async function outcomeOf(load: Load): Promise<unknown> {
     (error: unknown) => reasonOf(error).replaceAll(load.dataset, 'X'),
   );
   const dataset = lake.directory.dataset('WS', load.dataset);
-  if (dataset === undefined) return { told: result };
+  if (dataset === undefined) return { result };
   const records = await read(server, `/data/WS/${load.dataset}?limit=100000&sort=asc`);
-  return { told: result, schema: dataset.schema, mapping: dataset.mapping, records };
+  return { result, schema: dataset.schema, mapping: dataset.mapping, records };
 }
 
 const asText = (relation: Relation): Relation => ({

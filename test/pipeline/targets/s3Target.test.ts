@@ -255,7 +255,7 @@ if (swift === undefined) {
       await loaded(server, 'P', 'symbol,date,v\nA,2024-01-01,1\nB,2024-01-01,2\n');
       const body = { ...(await exportOf(world, server, world.credential)), rowsPerFile: 1 };
       world.wire.breakAfter(0, 'close');
-      const { json: told } = await ask(server, 'POST', '/exports/WS', body);
+      const { json } = await ask(server, 'POST', '/exports/WS', body);
       const log = async (): Promise<string> =>
         JSON.stringify((await ask(server, 'GET', '/logs/WS')).json);
       while (!(await log()).includes('waits 1000 ms')) {
@@ -263,7 +263,7 @@ if (swift === undefined) {
       }
       world.wire.mend();
       const { exports } = server.tapedeck.services;
-      assert.equal((await exports.ended(String(told['exportId']))).state, 'DONE');
+      assert.equal((await exports.ended(String(json['exportId']))).state, 'DONE');
       assert.deepEqual(
         (await keysIn(world)).map((key) => key.split('/').at(-1)),
         ['manifest.json', 'part-00001.csv', 'part-00002.csv'],

@@ -164,7 +164,7 @@ class NaiveRules {
   readonly #fresh = new Set<string>();
   /** Names that any rule so far has used: values of others are not stored. */
   readonly #names = new Set<string>();
-  readonly #known = new Map<string, Map<string, Value>>();
+  readonly #latest = new Map<string, Map<string, Value>>();
   readonly #subjects = new Set<string>();
 
   setRule(rule: RunningRule): void {
@@ -185,8 +185,8 @@ class NaiveRules {
   }
 
   apply({ secondOfDay, symbol, timeMs, values }: Change): readonly object[] {
-    const latestValues = this.#known.get(symbol) ?? new Map<string, Value>();
-    this.#known.set(symbol, latestValues);
+    const latestValues = this.#latest.get(symbol) ?? new Map<string, Value>();
+    this.#latest.set(symbol, latestValues);
     if (symbol !== '') this.#subjects.add(symbol);
     const changed = Object.entries(values).filter(
       ([name, value]) => this.#names.has(name) && latestValues.get(name) !== value,
@@ -226,7 +226,7 @@ class NaiveRules {
   ): object | undefined {
     this.evaluated += 1;
     const value = (name: string): Value =>
-      this.#known.get(isShared(name) ? '' : symbol)?.get(name) ?? null;
+      this.#latest.get(isShared(name) ? '' : symbol)?.get(name) ?? null;
     const truths = rule.conditions.map((condition) => holds(condition, value, second));
     const passes = rule.match === 'any' ? truths.includes(true) : !truths.includes(false);
     const before = passed.get(symbol) === true;

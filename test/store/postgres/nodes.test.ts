@@ -78,7 +78,7 @@ test.skipIf(!isHere)('a node that does not serve names the other one, and forwar
       const answerHeaders = [...answer.headers].filter(
         ([name]) => !/^(date|x-request-id)$/.test(name),
       );
-      return { status: answer.status, told: answerHeaders, text: await answer.text() };
+      return { status: answer.status, answerHeaders, text: await answer.text() };
     }),
   );
   assert.deepEqual(both[1], both[0]);
@@ -100,13 +100,9 @@ test.skipIf(!isHere)('a node that does not serve names the other one, and forwar
 
 test.skipIf(!isHere)('`tapedeck nodes` lists the nodes, and marks the serving one', async () => {
   const list = async (url: string): Promise<string> => {
-    const { ended, output: told } = startCommand(
-      ['nodes'],
-      { env: { TAPEDECK_DATABASE: url } },
-      [],
-    );
+    const { ended, output } = startCommand(['nodes'], { env: { TAPEDECK_DATABASE: url } }, []);
     await ended;
-    return told.stdout + told.stderr;
+    return output.stdout + output.stderr;
   };
   const lines = (await list(here.url('nodes'))).trim().split('\n');
   assert.equal(lines.length, 2, lines.join('\n'));
@@ -123,10 +119,10 @@ test.skipIf(!isHere)('commands at a node that does not serve call the one that d
   const run = async (args: readonly string[]): Promise<string> => {
     const shared = { ...lake.settings, ...NODE_KEYS, TAPEDECK_DATABASE: here.url('nodes') };
     const env = { TAPEDECK_DATA: second.folder, ...shared, TAPEDECK_FOLDER: second.folder };
-    const { child, ended, output: told } = startCommand(args, { env }, []);
+    const { child, ended, output } = startCommand(args, { env }, []);
     await ended;
-    assert.equal(child.exitCode, 0, `${args.join(' ')}: ${told.stdout}${told.stderr}`);
-    return told.stdout;
+    assert.equal(child.exitCode, 0, `${args.join(' ')}: ${output.stdout}${output.stderr}`);
+    return output.stdout;
   };
   assert.match(await run(['status']), /^jobs: 0 running/m);
   assert.match(await run(['verify-ledger']), /calls, \d+ messages/);

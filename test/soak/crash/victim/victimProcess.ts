@@ -35,9 +35,9 @@ export class Victim implements AsyncDisposable {
   readonly #exited: Promise<void>;
   readonly #heard: string[] = [];
   #line = '';
-  #told = '';
+  #errorOutput = '';
   #killedMs: number | undefined;
-  #gone = false;
+  #isGone = false;
   #wake: () => void = () => undefined;
 
   private constructor(folder: string, fuse: Fuse | undefined, catalogs: string) {
@@ -58,13 +58,13 @@ export class Victim implements AsyncDisposable {
     // Its last output may arrive after its exit.
     const silent = new Promise<void>((resolve) => this.#child.stdout?.once('close', resolve));
     this.#exited = Promise.all([ended, silent]).then(() => {
-      this.#gone = true;
+      this.#isGone = true;
       this.#wake();
     });
     this.#child.stdin?.on('error', () => undefined);
     this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => this.#hear(text));
     this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      this.#told = (this.#told + text).slice(-4_000);
+      this.#errorOutput = (this.#errorOutput + text).slice(-4_000);
     });
   }
 
@@ -95,7 +95,7 @@ export class Victim implements AsyncDisposable {
   }
 
   get isGone(): boolean {
-    return this.#gone;
+    return this.#isGone;
   }
 
   /** The crash point that killed it. */
@@ -111,7 +111,7 @@ export class Victim implements AsyncDisposable {
 
   /** The end of its stderr. */
   get errorOutput(): string {
-    return this.#told.trim();
+    return this.#errorOutput.trim();
   }
 
   async arm(fuse: Fuse): Promise<void> {
@@ -127,7 +127,7 @@ export class Victim implements AsyncDisposable {
 
   /** Kills the server alone, or its DuckDB children with it. */
   kill(group: boolean): void {
-    if (this.#gone) return;
+    if (this.#isGone) return;
     if (group) signalGroup(this.#child.pid);
     else this.#child.kill('SIGKILL');
     this.#killedMs = Date.now();
@@ -141,7 +141,7 @@ export class Victim implements AsyncDisposable {
   async close(): Promise<readonly string[]> {
     this.#child.stdin?.write('close\n');
     await Promise.race([this.#exited, sleep(START_MS_MAX, undefined, { ref: false })]);
-    const isWell = this.#gone && this.#child.exitCode === 0;
+    const isWell = this.#isGone && this.#child.exitCode === 0;
     return isWell ? [] : [`the server did not close well: ${this.errorOutput}`];
   }
 
@@ -165,7 +165,7 @@ export class Victim implements AsyncDisposable {
   async #until(heard: (line: string) => boolean, timeoutMs: number): Promise<void> {
     const late = setTimeout(() => this.#wake(), timeoutMs);
     const giveUpMs = Date.now() + timeoutMs;
-    while (!this.#gone && !this.#heard.some(heard) && Date.now() < giveUpMs) {
+    while (!this.#isGone && !this.#heard.some(heard) && Date.now() < giveUpMs) {
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });

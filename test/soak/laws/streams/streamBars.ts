@@ -98,10 +98,10 @@ type Message = Readonly<Record<string, unknown>>;
 class Heard {
   readonly trades: Message[] = [];
   readonly lasts: Message[] = [];
-  readonly #told: string;
+  readonly #label: string;
 
   constructor(label: string) {
-    this.#told = label;
+    this.#label = label;
   }
 
   async listen(server: TestServer, trades: readonly Trade[], random: Seeded): Promise<void> {
@@ -149,9 +149,9 @@ class Heard {
     const late = this.trades.filter(({ symbol }) => symbol === LATE);
     const times = late.map(({ timestamp }) => Number(timestamp));
     const ids = new Set(late.map(({ tradeId }) => tradeId));
-    assert.equal(ids.size, late.length, `${this.#told}: each once`);
+    assert.equal(ids.size, late.length, `${this.#label}: each once`);
     const back = times.findIndex((ms, at) => ms < (times[at - 1] ?? 0));
-    assert.equal(back, -1, `${this.#told}: ${times[back]} after ${times[back - 1]}`);
+    assert.equal(back, -1, `${this.#label}: ${times[back]} after ${times[back - 1]}`);
   }
 }
 

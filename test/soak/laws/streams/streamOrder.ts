@@ -139,7 +139,7 @@ class Listener {
   heardInAll = 0;
   resumed = 0;
   readonly #world: World;
-  readonly #told: string;
+  readonly #label: string;
   readonly #subscription: Subscription;
   #group: Group | undefined;
   #lastId: string | undefined;
@@ -150,12 +150,12 @@ class Listener {
   constructor(world: World, label: string) {
     this.#world = world;
     this.#subscription = pick(world.subscriptions, world.random);
-    this.#told = `${label}: ${JSON.stringify(this.#subscription)}`;
+    this.#label = `${label}: ${JSON.stringify(this.#subscription)}`;
     this.#begin();
   }
 
   take({ bytes, frames }: { readonly bytes: Buffer; readonly frames: readonly Frame[] }): void {
-    assert.deepEqual(bytes, Buffer.concat(frames.map((frame) => frame.bytes)), this.#told);
+    assert.deepEqual(bytes, Buffer.concat(frames.map((frame) => frame.bytes)), this.#label);
     this.#hear(frames, this.#world.nowMs());
   }
 
@@ -175,7 +175,7 @@ class Listener {
     }
     this.#group = this.#world.hub.join(this.#subscription, this);
     const { frames, gap } = this.#group.resumeAfter(this.#lastId);
-    assert.equal(gap, 0, this.#told);
+    assert.equal(gap, 0, this.#label);
     this.#hear(frames, undefined);
     this.resumed += 1;
   }
@@ -190,8 +190,8 @@ class Listener {
     const { transform, ids } = this.#subscription;
     for (const { bytes, symbol } of frames) {
       const [, id, member, n] = FRAME.exec(bytes.toString()) ?? [];
-      assert.equal(member, transform === undefined ? 'n' : 'disguised', this.#told);
-      assert.equal(id !== undefined, ids, this.#told);
+      assert.equal(member, transform === undefined ? 'n' : 'disguised', this.#label);
+      assert.equal(id !== undefined, ids, this.#label);
       this.#lastId = id;
       this.#heard.push({ n: Number(n), symbol, ms });
       this.heardInAll += 1;
@@ -209,18 +209,18 @@ class Listener {
       const full = ofMine.filter(({ n }) => n >= this.#from);
       const ns = this.#heard.map(({ n }) => n);
       const whole = full.map(({ n }) => n);
-      assert.deepEqual(ns, whole.slice(0, ns.length), `${this.#told}: each one, in its order`);
+      assert.deepEqual(ns, whole.slice(0, ns.length), `${this.#label}: each one, in its order`);
       const missed = full.slice(ns.length);
       assert.ok(
         missed.every(({ ms }) => ms >= untilMs - TURN_MS_MOST),
-        `${this.#told}: all`,
+        `${this.#label}: all`,
       );
       return;
     }
     for (const symbol of ['', ...SYMBOLS]) {
       const full = ofMine.filter((one) => one.symbol === symbol);
       const heard = this.#heard.filter((one) => one.symbol === symbol);
-      proveNewest(heard, full, intervalMs, this.#told);
+      proveNewest(heard, full, intervalMs, this.#label);
       const due = full.filter(({ ms, n }) => n >= this.#from && ms + intervalMs < untilMs);
       for (const { ms, n } of due) {
         const isDelivered = heard.some(
@@ -228,7 +228,7 @@ class Listener {
         );
         assert.ok(
           isDelivered,
-          `${this.#told}: nothing of ${symbol} within ${intervalMs} ms of ${ms}`,
+          `${this.#label}: nothing of ${symbol} within ${intervalMs} ms of ${ms}`,
         );
       }
     }
