@@ -55,7 +55,7 @@ const BENCHES: readonly (readonly [string, Bench, number, number])[] = [
   ['catalogs', (place, _rows, times) => benchCatalogs(place, times), 0, 5],
   ['cluster-sim', (place, rows) => benchClusterSim(place, rows), 500_000, 1],
   ['leases', (place) => benchLeases(place), 0, 1],
-  ['lent', benchRemoteExecution, 500_000, 5],
+  ['remote', benchRemoteExecution, 500_000, 5],
   ['own-reads', benchOwnReads, 500_000, 5],
   ['money', (place, _rows, times) => benchMoney(place, times), 0, 7],
 ];

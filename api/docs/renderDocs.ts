@@ -61,7 +61,7 @@ interface Rendering {
 
 function renderPage(file: string, text: string, { sections, targets }: Rendering): DocsPage {
   const path = pathOf(file);
-  const taken = new Map<string, number>();
+  const anchorCounts = new Map<string, number>();
   let title = path;
   let section: { id: string; title: string; text: string } = { id: path, title: '', text: '' };
   const endSection = (): void => {
@@ -72,7 +72,7 @@ function renderPage(file: string, text: string, { sections, targets }: Rendering
   const marked = new Marked({
     renderer: {
       heading({ depth, text: heading, tokens }: Tokens.Heading): string {
-        const id = anchorOf(heading, taken);
+        const id = anchorOf(heading, anchorCounts);
         if (depth === 1) title = plain(heading);
         else endSection();
         section = { id: depth === 1 ? path : `${path}#${id}`, title: plain(heading), text: '' };
@@ -110,14 +110,14 @@ function renderPage(file: string, text: string, { sections, targets }: Rendering
 }
 
 /** As GitHub makes them, so that links within the files work in both places. */
-function anchorOf(heading: string, taken: Map<string, number>): string {
+function anchorOf(heading: string, anchorCounts: Map<string, number>): string {
   const base = plain(heading)
     .toLowerCase()
     .replace(/[^\p{L}\p{N}\s_-]/gu, '')
     .trim()
     .replace(/\s/g, '-');
-  const count = taken.get(base) ?? 0;
-  taken.set(base, count + 1);
+  const count = anchorCounts.get(base) ?? 0;
+  anchorCounts.set(base, count + 1);
   return count === 0 ? base : `${base}-${count}`;
 }
 

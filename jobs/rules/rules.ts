@@ -346,11 +346,11 @@ export class Rules {
   }
 
   async #prepareRound(group: Group): Promise<void> {
-    const wanted = new Map(group.requested);
+    const requestedSymbols = new Map(group.requested);
     group.requested.clear();
     const end = group.rounds.begin();
     try {
-      const symbols = [...wanted.keys()];
+      const symbols = [...requestedSymbols.keys()];
       const records = [...(group.named.get('')?.values() ?? [])];
       const isOfRecords = symbols.includes('') && records.length > 0;
       const named = isOfRecords ? await group.reader.named(records) : {};
@@ -362,10 +362,10 @@ export class Rules {
       });
       // All of them together: a rule of several symbols is evaluated once, when it has them all.
       const shared = loaded.map(({ facts, symbol }) => toNamedFacts(group, symbol, facts));
-      const isNews = [...wanted.values()].includes(true);
+      const isNews = [...requestedSymbols.values()].includes(true);
       this.#apply(group, '', Object.assign({}, named, ...shared) as Facts, isNews);
       for (const { facts, symbol } of loaded) {
-        this.#apply(group, symbol, facts, wanted.get(symbol) === true);
+        this.#apply(group, symbol, facts, requestedSymbols.get(symbol) === true);
       }
     } catch (error) {
       this.#parts.onFault(error);

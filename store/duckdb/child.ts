@@ -93,7 +93,7 @@ async function answer(request: Request): Promise<Answer> {
     for (const path of request.scope.files) contents.push({ ...(await digestFile(path)) });
     return { kind: 'rows', rows: [contents] };
   }
-  if (request.scope.folder === undefined || request.scope.kept === true) {
+  if (request.scope.folder === undefined || request.scope.isKept === true) {
     const instance = await warmInstance(request.scope);
     const connection = await instance.connect();
     return runRequest(connection, request).finally(() => connection.closeSync());

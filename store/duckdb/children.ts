@@ -330,7 +330,7 @@ export class ChildPool {
     const scope = { files, memoryBytes, threads, ...(skips === undefined ? {} : { skips }) };
     if (spill !== undefined) {
       const spillBytes = Math.min(question.limits?.spillBytes ?? Infinity, spill.bytes);
-      return { ...scope, folder: spillFolder(spill.folder, slot.place), spillBytes, kept: true };
+      return { ...scope, folder: spillFolder(spill.folder, slot.place), spillBytes, isKept: true };
     }
     const { below = [], folder, shared: workspace } = question;
     if (folder !== undefined) {

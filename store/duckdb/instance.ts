@@ -48,14 +48,14 @@ export async function trackProgress(connection: DuckDBConnection): Promise<void>
  * ORDER BY … LIMIT over Parquet runs about 5x slower with late materialization (STACK.md 2). Only callers'
  * queries may contain a common subplan.
  */
-const disabledOptimizers = ({ kept, skips = [] }: Scope): ReadonlySet<string> =>
-  new Set(['late_materialization', ...(kept === true ? [] : ['common_subplan']), ...skips]);
+const disabledOptimizers = ({ isKept, skips = [] }: Scope): ReadonlySet<string> =>
+  new Set(['late_materialization', ...(isKept === true ? [] : ['common_subplan']), ...skips]);
 
 function lockStatements(scope: Scope): readonly string[] {
   const spill = scope.folder === undefined ? '' : scope.folder;
   // Files written to the folder of a kept instance are never read again.
   const isJobInstance =
-    scope.shared !== undefined || (scope.folder !== undefined && scope.kept !== true);
+    scope.shared !== undefined || (scope.folder !== undefined && scope.isKept !== true);
   const byFolder = scope.folder === undefined && scope.folders !== undefined;
   const folders = [...(spill === '' ? [] : [spill]), ...(scope.folders ?? [])];
   return [
@@ -89,8 +89,8 @@ export async function chooseThreads(scope: Scope): Promise<number> {
   return scope.threads === 1 || (await hasFewBytes(scope)) ? 1 : scope.threads;
 }
 
-export async function hasFewBytes({ files, folder, kept }: Scope): Promise<boolean> {
-  const written = folder === undefined || kept === true ? [] : await filesIn(folder);
+export async function hasFewBytes({ files, folder, isKept }: Scope): Promise<boolean> {
+  const written = folder === undefined || isKept === true ? [] : await filesIn(folder);
   const paths = [...new Set([...files, ...written])];
   if (paths.length > SMALL_FILES_MAX) return false;
   const sizes = await Promise.all(paths.map(fileSize));

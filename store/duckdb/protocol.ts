@@ -51,7 +51,7 @@ export interface Scope {
   /** Folders of one workspace: its jobs share an instance that can access nothing else. */
   readonly shared?: readonly string[];
   /** The instance is kept for the next request of this scope, although it has a folder. */
-  readonly kept?: boolean;
+  readonly isKept?: boolean;
   /** Optimizers to disable, in addition to those that always are. */
   readonly skips?: readonly Optimizer[];
   readonly memoryBytes: number;

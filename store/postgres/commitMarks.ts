@@ -24,6 +24,6 @@ export function insertMark(link: PostgresConnection, number: number): readonly P
 
 /** Requires the lock, so that no earlier session has an open transaction. */
 export async function hasMark(link: PostgresConnection, number: number): Promise<boolean> {
-  const query = `select exists (select from ${MARK_TABLE} where number = $1) as found`;
-  return ((await link.run(query, [number])).rows[0] as { readonly found: boolean }).found;
+  const query = `select exists (select from ${MARK_TABLE} where number = $1) as stored`;
+  return ((await link.run(query, [number])).rows[0] as { readonly stored: boolean }).stored;
 }

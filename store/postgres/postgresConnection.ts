@@ -164,8 +164,8 @@ export async function hasTable(
   table: string,
 ): Promise<boolean> {
   const query =
-    "select to_regclass(quote_ident($1) || '.' || quote_ident($2)) is not null as found";
-  return ((await link.run(query, [schema, table])).rows[0] as { readonly found: boolean }).found;
+    "select to_regclass(quote_ident($1) || '.' || quote_ident($2)) is not null as stored";
+  return ((await link.run(query, [schema, table])).rows[0] as { readonly stored: boolean }).stored;
 }
 
 /** Names statements that are prepared once and reused. */

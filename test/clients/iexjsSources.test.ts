@@ -47,12 +47,16 @@ async function createItem(name: string, member: string, value: object): Promise<
 const SOURCE = { type: 'FILE', path: 'cars.csv', name: 'Cars' };
 
 test('createCredential, getCredential, updateCredential, deleteCredential', async () => {
-  const credential = { type: 'AWS-S3', accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'not told' };
+  const credential = {
+    type: 'AWS-S3',
+    accessKeyId: 'AKIDEXAMPLE',
+    secretAccessKey: 'not returned',
+  };
   const id = await createItem('createCredential', 'credentialId', credential);
   assert.match(id, /^CREDENTIAL_[0-9a-f]{32}$/);
   const one = await call('getCredential', { id });
   assert.deepEqual([one['type'], one['accessKeyId']], ['AWS-S3', '…MPLE']);
-  assert.ok(!JSON.stringify(one).includes('not told'));
+  assert.ok(!JSON.stringify(one).includes('not returned'));
   await call('updateCredential', { id, ...body({ ...credential, name: 'Bucket' }) });
   const all = await call<readonly JsonObject[]>('getCredential', { last: 1 });
   assert.deepEqual([all.length, all[0]?.['name']], [1, 'Bucket']);
@@ -131,12 +135,12 @@ test('create-, get-, update-, deleteIngestionSchedule and -History', async () =>
 });
 
 test('createWebhook, getWebhook, updateWebhook, deleteWebhook', async () => {
-  const webhook = { url: 'https://example.com/told', secret: 'not told to anyone' };
+  const webhook = { url: 'https://example.com/hook', secret: 'not returned to anyone' };
   const id = await createItem('createWebhook', 'webhookId', webhook);
   await call('updateWebhook', { id, ...body({ ...webhook, name: 'Told' }) });
   const one = await call('getWebhook', { id });
   assert.deepEqual([one['name'], one['signed'], one['delivered']], ['Told', true, 0]);
-  assert.ok(!JSON.stringify(one).includes('not told'));
+  assert.ok(!JSON.stringify(one).includes('not returned'));
   await call('deleteWebhook', { id });
   assert.deepEqual([...(await call<readonly JsonObject[]>('getWebhook'))], []);
 });

@@ -50,7 +50,7 @@ export async function benchRemoteExecution(
     ['cold reads', coldReads()],
     ['queries', queries()],
   ] as const) {
-    const bench = { name: `lent: ${name}`, target: '>= 1.8', pairs };
+    const bench = { name: `remote: ${name}`, target: '>= 1.8', pairs };
     const side = sideOf(first);
     ratios.push(
       await measureRatio(

@@ -134,7 +134,7 @@ const columnsFor = (onListen: (path: string) => void, onAct: OnAct) => [
   },
   { title: 'Position', class: 'nowrap', show: ({ atMs }: Replay) => time(atMs) },
   { title: 'Speed', isNumber: true, show: ({ speed }: Replay) => `${speed} ×` },
-  { title: 'Messages', isNumber: true, show: ({ told }: Replay) => number(told) },
+  { title: 'Messages', isNumber: true, show: (replay: Replay) => number(replay.told) },
   {
     title: 'Listen',
     show: ({ replayId }: Replay) =>

@@ -102,12 +102,12 @@ function Outcome({ result }: { readonly result: BacktestResult }): JSX.Element {
       h(
         'ul',
         { class: 'small soft' },
-        conditions.map(({ condition, held }, index) =>
+        conditions.map((result, index) =>
           h(
             'li',
             { key: index },
-            h('code', null, conditionText(condition)),
-            ` met ${plural(held, 'time')}`,
+            h('code', null, conditionText(result.condition)),
+            ` met ${plural(result.held, 'time')}`,
           ),
         ),
       ),

@@ -29,7 +29,7 @@ test('after a quiet turn requests start immediately again', async () => {
     for (let at = 0; at < 20; at++) {
       turns.enter(
         () => (started += 1),
-        () => assert.fail('an account is looked up only for a deferred request'),
+        () => assert.fail('an account is read only for a deferred request'),
       );
     }
     assert.equal(started, (round + 1) * 20);

@@ -1,5 +1,5 @@
 // Two accounts: each sends all requests of every row for the other's objects. Objects of one do
-// not exist for the other, whatever the grants of its tokens, and no answer reveals them.
+// not exist for the other, with any grants of its tokens, and no answer reveals them.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
 import { rollJournal } from '../../../jobs/upkeep/journalRoll.ts';
@@ -82,7 +82,7 @@ test("another account's publishable token", async () => {
   await judged(a, b, { kind: 'publishable', rights: ['read'] }, {});
 });
 
-test('rights apply only to datasets of the own account, whatever names they list', async () => {
+test('rights apply only to datasets of the own account, with any names that they list', async () => {
   // The names in lower case are equivalent, but are no marks in B's own list of tokens.
   const { id, workspace } = lowered(a).target;
   for (const datasets of ['*', `${workspace}.*`, `${workspace}.${id}`]) {

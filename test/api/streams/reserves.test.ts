@@ -31,8 +31,8 @@ test('a stream holds no reserve that a call needs', async () => {
     [...stream.text().matchAll(/"v":(\d)/g)].map(([, v]) => v),
     ['4', '5'],
   );
-  const { held, used } = ledger.balance(server.tapedeck.accountId);
-  assert.deepEqual([held, used], [0, 10_000]);
+  const balance = ledger.balance(server.tapedeck.accountId);
+  assert.deepEqual(balance, { held: 0, used: 10_000 });
 });
 
 test('a refusal names the messages that streams have sent and calls may return', async () => {

@@ -115,7 +115,7 @@ async function certified(name: string, from: string, to: string): Promise<string
   return place;
 }
 
-test('an error about an expired or future certificate says that a clock may be wrong', async () => {
+test('an error about an expired or future certificate names a wrong clock as a cause', async () => {
   for (const [name, from, to, reason] of [
     ['past', '20200101000000Z', '20210101000000Z', 'has expired, or the clock here is wrong'],
     [

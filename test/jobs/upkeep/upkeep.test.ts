@@ -210,7 +210,7 @@ test('a dataset keeps its own days of history, never more than the server', asyn
   const cutMs = nowMs - days * DAY_MS;
   const first: Made | undefined = versions.findLast(({ ms }) => ms <= cutMs);
   assert.ok(first);
-  // The lake's snapshot of that moment: a request with it returns the data as of then.
+  // The lake's snapshot of that moment: a request with it returns the data as of that moment.
   const floor = first.snapshot + 1;
   const time = await timeOf(server, floor);
   const why = 'is older than the history that this dataset keeps';

@@ -60,9 +60,9 @@ export async function symbolsStored(texts: readonly string[]): Promise<readonly 
   const instance = await DuckDBInstance.create();
   const connection = await instance.connect();
   const values = texts.map((text) => `('${text}')`).join(', ');
-  const statement = `SELECT ${symbolExpression('t')} AS kept FROM (VALUES ${values}) AS v(t)`;
+  const statement = `SELECT ${symbolExpression('t')} AS symbol FROM (VALUES ${values}) AS v(t)`;
   const rows = (await connection.runAndReadAll(statement)).getRowObjectsJS();
   connection.closeSync();
   instance.closeSync();
-  return rows.map(({ kept }) => kept);
+  return rows.map(({ symbol }) => symbol);
 }

@@ -114,6 +114,7 @@ function imageTree(): string {
 test('the image starts, is healthy, serves commands, and ends at its signal', async () => {
   const image = imageTree();
   expect(existsSync(join(image, 'opt/tapedeck/cli'))).toBe(false);
+  expect(existsSync(join(image, 'opt/tapedeck/build/docs/guides/vendors.md'))).toBe(true);
   const libraries = readdirSync(join(image, 'lib'), { recursive: true }).map(String);
   for (const name of ['libc.so.6', 'libm.so.6', 'libstdc++.so.6', 'libgcc_s.so.1']) {
     expect([name, libraries.some((path) => path.endsWith(`/${name}`))]).toEqual([name, true]);

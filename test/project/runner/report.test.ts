@@ -77,7 +77,7 @@ describe('the report', () => {
       message: 'no\nanswer',
       stack: [
         'Error: no\nanswer',
-        '    at ask (file:///srv/project/test/a.test.ts?vitest=123:4:5)',
+        '    at request (file:///srv/project/test/a.test.ts?vitest=123:4:5)',
         '    at other (/srv/project/store/b.ts:1:2)',
         '    at run (file:///srv/project/node_modules/vitest/dist/a.js:1:1)',
         '    at process (node:internal/process:1:1)',
@@ -88,7 +88,7 @@ describe('the report', () => {
       reasonOf(error, '/srv/project'),
       `Error: no
 answer
-    at ask (test/a.test.ts:4:5)
+    at request (test/a.test.ts:4:5)
     at other (store/b.ts:1:2)
 caused by TypeError: gone`,
     );

@@ -11,13 +11,23 @@ interface Entry {
 
 /** Words and turns of comments, messages and documents. */
 export const PROSE: readonly Entry[] = [
-  { pattern: /\b(tell|tells|told|telling)\b/gi, instead: 'return, report, show, include' },
+  {
+    pattern: /\b(tell|tells|told|telling)\b/gi,
+    instead: 'return, report, show, include',
+    // A column of SQL texts.
+    unless: /\btold (text|bigint)\b|\b(n|rule_day)\.told\b|\(id, told,|\b(set|select) told\b/,
+  },
   {
     pattern: /\b(ask|asks|asked|asking)\b/gi,
     instead: 'request, query, call',
-    unless: /\bbids?\b|\bask (price|size|side)|\b(best|prices of) asks?\b/i,
+    unless: /\bbids?\b|\bask (price|size|side|askpx)|\b(best|prices of) asks?\b|\bas \(\?:asked\|/i,
   },
-  { pattern: /\b(say|says|said|saying)\b/gi, instead: 'state, pass, set, specify' },
+  {
+    pattern: /\b(say|says|said|saying)\b/gi,
+    instead: 'state, pass, set, specify',
+    // A text that earlier versions stored, and one of a file.
+    unless: /its id says|say ""hi""/,
+  },
   { pattern: /\b(whoever|whichever|whatever)\b/gi, instead: 'the noun: the caller, the client' },
   { pattern: /\bin vain\b/gi, instead: 'failed, unsuccessfully, timed out' },
   { pattern: /\b(stands?|standing)\b(?! (alone|for)\b)/gi, instead: 'is stored, state, position' },
@@ -64,5 +74,15 @@ export const BARE_NAMES: ReadonlySet<string> = new Set([
   'drawn',
   'gone',
   'meant',
-  'put',
+]);
+
+/** Members and columns that clients, data folders and other nodes know; a rename would break them. */
+export const STORED_MEMBERS: ReadonlyMap<string, string> = new Map([
+  ['held', 'balances of accounts; locks in PostgreSQL'],
+  ['told', 'ticks of a replay; columns of rules and of nodes'],
+  ['made', 'backups in answers and manifests; messages between nodes'],
+  ['known', 'stored positions of sources'],
+  ['kept', 'a column alias of samples'],
+  ['gone', 'a path of a receiver in tests'],
+  ['firingsTold', 'backtests'],
 ]);

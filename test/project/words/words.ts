@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { parseTrees } from '../architecture/syntax.ts';
-import { BARE_NAMES, NAME_PARTS, PROSE } from './vocabulary.ts';
+import { BARE_NAMES, NAME_PARTS, PROSE, STORED_MEMBERS } from './vocabulary.ts';
 
 interface Finding {
   readonly path: string;
@@ -57,17 +57,31 @@ function commentsOf(text: string, code: string): string {
   return comments.replace(/ {2,}/g, (gap) => (gap.length > 4 ? gap : ' '));
 }
 
-const messagesOf = (text: string, code: string): string => {
+function messagesOf(text: string, code: string): string {
   let messages = '';
   for (let at = 0; at < text.length; at++) {
-    messages += code[at] === '·' && text[at] !== '·' ? text[at] : text[at] === '\n' ? '\n' : ' ';
+    messages += code[at] === '·' && text[at] !== '·' ? text[at] : text[at] === '\n' ? '\n' : '  ';
   }
-  return messages;
-};
+  // Texts of one word are names: of columns, of kinds of messages between processes, of sample data.
+  const isSentence = (part: string): boolean => part.trim().includes(' ');
+  return messages
+    .split('\n')
+    .map((line) => line.split('  ').filter(isSentence).join('  '))
+    .join('\n');
+}
+
+/** `.name`, `name:`, or a name between the braces of a list. */
+function isMember(line: string, index: number, name: string): boolean {
+  const [before, after] = [line.slice(0, index), line.slice(index + name.length)];
+  return (
+    before.endsWith('.') || /^\??:/.test(after) || (/[{,] $/.test(before) && /^( }|,)/.test(after))
+  );
+}
 
 function nameFindings(path: string, code: string): readonly Finding[] {
   return code.split('\n').flatMap((line, at) =>
-    [...line.matchAll(/[A-Za-z_$][\w$]*/g)].flatMap(({ 0: name }) => {
+    [...line.matchAll(/[A-Za-z_$][\w$]*/g)].flatMap(({ 0: name, index }) => {
+      if (STORED_MEMBERS.has(name) && isMember(line, index, name)) return [];
       const bare = BARE_NAMES.has(name) ? ['a noun'] : [];
       const parts = name.split(/(?=[A-Z])|_/).map((part) => part.toLowerCase());
       const instead = [...bare, ...parts.flatMap((part) => NAME_PARTS.get(part) ?? [])];

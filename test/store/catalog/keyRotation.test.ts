@@ -1,4 +1,4 @@
-// A new data key: sealed values open under it and no longer under the old one, at whatever point a rotation
+// A new data key: sealed values open under it and no longer under the old one, at any point where a rotation
 // was interrupted.
 import assert from 'node:assert/strict';
 import { copyFile, mkdtemp, rm } from 'node:fs/promises';

@@ -25,7 +25,7 @@ test('each connection reads instants in UTC and keeps the footers of files', asy
 
 const SKIPS: readonly (readonly [what: string, scope: Partial<Scope>, skipped: string])[] = [
   ['of a read', {}, 'common_subplan,late_materialization'],
-  ['that a caller wrote', { kept: true }, 'late_materialization'],
+  ['that a caller wrote', { isKept: true }, 'late_materialization'],
   [
     'of very many columns',
     { skips: ['statistics_propagation'] },
@@ -33,7 +33,7 @@ const SKIPS: readonly (readonly [what: string, scope: Partial<Scope>, skipped: s
   ],
   [
     'of very many columns that a caller wrote',
-    { kept: true, skips: ['common_subplan'] },
+    { isKept: true, skips: ['common_subplan'] },
     'common_subplan,late_materialization',
   ],
 ];

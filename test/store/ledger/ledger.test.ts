@@ -278,8 +278,8 @@ test('law: nothing exceeds the quota, and all deliveries are written', async (t)
     const ended = new Set<object>();
     let delivered = 0;
     for (const { verb, at, messages } of steps) {
-      const { used, held } = f.ledger.balance('a');
-      assert.ok(used + held <= QUOTA && held >= 0 && used >= 0);
+      const balance = f.ledger.balance('a');
+      assert.ok(balance.used + balance.held <= QUOTA && balance.held >= 0 && balance.used >= 0);
       const charge = charges[at];
       const hold = holds[at];
       try {

@@ -49,7 +49,7 @@ async function replicaOf(server: TestServer, tableId: number) {
   };
   applyMessages({ kind: 'table', pending: { tableId, rows: pending.pendingRows(tableId) } });
   lake.onChange((change) => applyMessages({ kind: 'changed', change }));
-  pending.onPush((made) => applyMessages({ kind: 'pushed', made }));
+  pending.onPush((pushes) => applyMessages({ kind: 'pushed', made: pushes }));
   pending.onFlush((id, at, sequences) =>
     applyMessages({ kind: 'flushed', tableId: id, snapshot: at, sequences }),
   );

@@ -58,7 +58,7 @@ async function readKeys(database: Database): Promise<readonly string[]> {
   return rows.map(({ key }) => key).filter((key) => key !== 'version');
 }
 
-postgresTest('a commit without an answer is looked up, and not done twice', async () => {
+postgresTest('a commit without an answer is checked, and not repeated', async () => {
   await using one = await wired('lost_answer');
   const { database, takeoverErrors, wire } = one;
   const committing = database.transaction().execute(async (transaction) => {

@@ -21,7 +21,7 @@ const records = (n: number): readonly Readonly<Record<string, unknown>>[] =>
     price: 100 + at / 4,
     volume: at * 1_000,
     live: at % 2 === 0,
-    note: at % 5 === 0 ? 'says "yes", maybe' : `é${at}`,
+    note: at % 5 === 0 ? 'with "quotes", maybe' : `é${at}`,
   }));
 
 const cell = (value: unknown): string => {

@@ -36,7 +36,7 @@ const WORDS = [
   "it's",
   'é',
   '',
-  'say "hi"',
+  'the "hi"',
   'a,b',
   'c;d',
   'two\nlines',

@@ -55,7 +55,7 @@ export async function streamBarsLaw(count: number, seed: number): Promise<string
 
 const SHOWN = 'NOT isOddLot AND NOT isOutsideRegularHours';
 
-/** A trade of the day before, so that there is a dataset to follow. */
+/** A trade of the day before, so that the stream has a dataset. */
 const firstOf = (symbol: string): Trade => ({
   symbol,
   tradeId: '0',

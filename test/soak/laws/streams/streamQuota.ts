@@ -69,8 +69,12 @@ async function playRound(seed: number): Promise<Round> {
   for (const charge of round.charges) charge.confirm();
   await f.ledger.flush();
   const streamed = round.streams.reduce((sum, { paid, weight }) => sum + paid * weight, 0);
-  const { held, used } = f.ledger.balance('a');
-  assert.deepEqual([held, used], [0, streamed + round.charged], `seed ${seed}: the balance`);
+  const balance = f.ledger.balance('a');
+  assert.deepEqual(
+    balance,
+    { held: 0, used: streamed + round.charged },
+    `seed ${seed}: the balance`,
+  );
   return round;
 }
 
