@@ -85,6 +85,8 @@ test('tops and last are the same before and after a restart', async () => {
       JSON.stringify(await readRows(server, '/tops')).includes('"bidPrice":12'),
     );
     await until(async () => JSON.stringify(await readRows(server, '/last')).includes('"price":8'));
+    // Messages of one push are applied symbol by symbol.
+    await until(async () => (await readRows(server, `/tops?${named}`)).length === 4);
     before = await states(server, `?${named}`);
     expect(before[0]).toHaveLength(4);
     expect(before[0]?.[0]).toMatchObject({ symbol: 'AAA', bidPrice: 12, volume: 25_000 });
