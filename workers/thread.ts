@@ -2,7 +2,7 @@
 import { setPriority } from 'node:os';
 import type { ThreadInput } from './workerTask.ts';
 
-const NICENESS = 10;
+const NICENESS = 19;
 
 // Linux applies it to the calling thread alone; elsewhere the whole process would become slower.
 if (process.platform === 'linux') setPriority(NICENESS);

@@ -104,10 +104,14 @@ const charts: HeavyWork = (client, server) => {
   return client.drive(server, { requests: getRequests([path]), connections: 4, count: 16 });
 };
 
+let period = 0;
 const indicators: HeavyWork = (client, server) => {
-  const options = `range=max&input1=500&token=${server.secret}`;
-  const path = `/v1/stock/${symbolOf(1)}/indicator/aroon?${options}`;
-  return client.drive(server, { requests: getRequests([path]), connections: 4, count: 16 });
+  // Each one is computed anew, and answers one bar.
+  const paths = Array.from({ length: 16 }, () => {
+    const options = `range=max&lastIndicator=true&input1=${100 + (period++ % 400)}`;
+    return `/v1/stock/${symbolOf(1)}/indicator/aroon?${options}&token=${server.secret}`;
+  });
+  return client.drive(server, { requests: getRequests(paths), connections: 4, count: 16 });
 };
 
 const load =
