@@ -20,7 +20,7 @@ import { prepareCatalog, openLake } from './lake/openLake.ts';
 import { finishRotation } from '../store/work/keyRotation.ts';
 import { createLiveSecrets, openSecrets } from '../store/catalog/secrets/secrets.ts';
 import { setUpCore, setUpDemo, setUpAccount } from './firstStart.ts';
-import { makeFailedTime } from '../api/request/failedTime.ts';
+import { makeFailedTime } from '../reads/request/failedTime.ts';
 import type { ThreadPool } from '../store/sqlite/writer.ts';
 import type { ChildProcesses } from '../store/duckdb/slot.ts';
 import { createPools, type Pools } from './pools.ts';

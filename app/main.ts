@@ -16,7 +16,8 @@ import { WORKER_KINDS, type WorkerKind, acceptNodes } from '../api/forward/nodeC
 import type { DuckDbPool } from '../store/duckdb/pool.ts';
 import { RemoteExecutor } from '../store/remote/remoteExecutor.ts';
 import { makeReplays } from '../api/auth/replays.ts';
-import { makeThrottle, type Environment, type Throttle } from '../api/request/throttle.ts';
+import { makeThrottle, type Throttle } from '../api/request/throttle.ts';
+import { type Environment } from '../reads/request/readRequest.ts';
 import type { Followers } from '../store/replica/followers.ts';
 import { type Core, type Seams, openCore } from './core.ts';
 import { ASLEEP_WARNING, startOrWait } from './startOrWait.ts';

@@ -1,7 +1,7 @@
 // Composes the services from an opened data folder: engines first, then readers, then jobs.
 import type { Logger } from 'pino';
 import type { Services, Streaming } from '../api/request/endpoint.ts';
-import { RecordWatches } from '../api/sse/recordWatches.ts';
+import { RecordWatches } from '../reads/live/recordWatches.ts';
 import { OpenStreams } from '../api/sse/openStreams.ts';
 import { Feeds } from '../jobs/feeds/feeds.ts';
 import { LiveBoard, QUOTE_TOPIC } from '../market/live/liveBoard.ts';

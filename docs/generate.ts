@@ -4,7 +4,7 @@ import type { Endpoint } from '../api/request/endpoint.ts';
 import { ENDPOINTS } from '../api/endpoints/index.ts';
 import { marketDocument } from '../api/market/document/marketDocument.ts';
 import { CLIENT_DOCUMENT, buildOpenApi } from '../api/introspection/openapi/openapi.ts';
-import type { Parameter } from '../api/request/parameters.ts';
+import type { Parameter } from '../reads/request/parameters.ts';
 import { clientTypes, type Document } from './pages/clientTypes.ts';
 import { commandsPage } from './pages/commandsPage.ts';
 import { coveragePage } from './pages/coverage.ts';

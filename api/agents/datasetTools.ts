@@ -1,5 +1,5 @@
 // Tools that find, describe and sample datasets.
-import { Type } from '../request/body/schema.ts';
+import { Type } from '../../reads/request/schema.ts';
 import { parseJson, refusal, toResult, type Tool } from './tool.ts';
 
 /** Datasets listed in one answer. */

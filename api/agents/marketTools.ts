@@ -1,5 +1,5 @@
 // Market tools: symbols, quotes, charts, live streams, and backtests of rules.
-import { matching, Type } from '../request/body/schema.ts';
+import { matching, Type } from '../../reads/request/schema.ts';
 import {
   CHARACTERS_DEFAULT,
   CHARACTERS_MAX,

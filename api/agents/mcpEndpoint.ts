@@ -8,7 +8,7 @@ import type { Logger } from 'pino';
 import { http } from '../../store/base/http.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Accounts } from '../../store/accounts/accounts.ts';
-import { MCP_BYTES_MAX, MCP_MESSAGES_MAX, MCP_VALUES_MAX } from '../request/body/bodyLimits.ts';
+import { MCP_BYTES_MAX, MCP_MESSAGES_MAX, MCP_VALUES_MAX } from '../../reads/request/bodyLimits.ts';
 import { contentLengthOf, readJson, refuseShape } from '../request/body/jsonBody.ts';
 import { readToken } from '../http/token.ts';
 import {

@@ -1,5 +1,5 @@
 // Tools that read many records with SQL or as series, and estimate their cost.
-import { Type } from '../request/body/schema.ts';
+import { Type } from '../../reads/request/schema.ts';
 import { DATASET, KEY, WORKSPACE } from './datasetTools.ts';
 import {
   CHARACTERS_DEFAULT,

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { isSameSecret } from '../../store/catalog/secrets/adminToken.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { checkKind } from './access.ts';
+import { checkKind } from '../../reads/rights/access.ts';
 import {
   PROXY_HEADER,
   verifyProxyHeader,
@@ -16,7 +16,8 @@ import type { Endpoint, Services } from '../request/endpoint.ts';
 import { allowsReferrer } from './referrer.ts';
 import type { Replays } from './replays.ts';
 import { beginSignatureCheck } from './signing.ts';
-import type { Throttle, Environment } from '../request/throttle.ts';
+import type { Throttle } from '../request/throttle.ts';
+import type { Environment } from '../../reads/request/readRequest.ts';
 
 export type AdmissionServices = Pick<Services, 'accounts' | 'adminToken' | 'clock' | 'settings'> & {
   readonly ledger: Pick<Services['ledger'], 'findStop'>;

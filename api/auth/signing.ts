@@ -2,7 +2,8 @@
 // the next. The token-only form of the canonical query does not cover the other parameters: anyone who
 // sees a signed request can change them within the window. The full sorted query covers them, and a
 // token may require it.
-import { createHmac, hash, timingSafeEqual } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { hashBody } from '../../store/base/bodyHash.ts';
 import { Failure } from '../../store/base/failure.ts';
 
 /** Allowed clock skew to either side (SPEC.md leaves it open). */
@@ -28,9 +29,6 @@ interface Claim {
   readonly day: string;
   readonly signature: string;
 }
-
-/** Lower-case hex SHA-256 of a whole body. */
-export const hashBody = (body: string | Uint8Array): string => hash('sha256', body, 'hex');
 
 /**
  * Checks the headers before the body is read; the returned function verifies the signature with the

@@ -1,6 +1,6 @@
 // Bodies that create and change tokens, and the rules that JSON schema can't express.
 import type { Static } from 'typebox';
-import { matching, Type } from '../request/body/schema.ts';
+import { matching, Type } from '../../reads/request/schema.ts';
 import type { Grant, TokenSettings } from '../../store/accounts/tokens.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { parseAddresses } from '../../store/base/addresses.ts';

@@ -1,6 +1,6 @@
 // Parses a dataset's contract and expectations, and checks the rules that JSON schema can't express.
 import type { Static } from 'typebox';
-import { Type } from '../request/body/schema.ts';
+import { Type } from '../../reads/request/schema.ts';
 import {
   toColumnType,
   type ColumnType,

@@ -1,6 +1,7 @@
 // Bodies that create or change a dataset, and the rules that JSON schema can't express.
+import { COLUMN_MAPPING } from '../../reads/sql/queryBody.ts';
 import type { Static } from 'typebox';
-import { Type } from '../request/body/schema.ts';
+import { Type } from '../../reads/request/schema.ts';
 import {
   checkPropertyNames,
   toColumnType,
@@ -99,15 +100,6 @@ const SCHEMA = Type.Object({
 const EXISTING = Type.Enum(['leave', 'update', 'delete', 're-ingest']);
 
 /** The properties of the index. */
-export const COLUMN_MAPPING = Type.Object(
-  {
-    key: Type.Optional(Type.String()),
-    subkey: Type.Optional(Type.String()),
-    date: Type.Optional(Type.String()),
-  },
-  { additionalProperties: false },
-);
-
 /** Body of a creation (INTERFACE.md 3.3); the id may be in the path instead. */
 export const CREATE_DATASET = Type.Object({
   dataset: Type.Object({

@@ -1,5 +1,5 @@
 // Renders a dataset for its owner (INTERFACE.md 3.3 "Object").
-import { Type } from '../request/body/schema.ts';
+import { Type } from '../../reads/request/schema.ts';
 import { makeBind } from '../../query/plan/binding.ts';
 import { dayIn } from '../../query/time/dates.ts';
 import { planSeries } from '../../query/plan/seriesPlan.ts';

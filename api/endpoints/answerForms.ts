@@ -1,10 +1,11 @@
 // Adds `callback`, `filter` and `format` to every row that answers a GET with JSON (SPEC.md "Common response
 // conventions"). A handler returns the value; this module applies the form for all rows.
-import { filterAttributes } from '../request/rendering.ts';
-import { selectFormat, refuseCallback } from '../read/series.ts';
-import { SERIES_PARAMETERS } from '../read/seriesParameters.ts';
-import type { Answer, Call, Endpoint } from '../request/endpoint.ts';
-import { listOf, type Parameter, textOf } from '../request/parameters.ts';
+import { filterAttributes } from '../../reads/request/rendering.ts';
+import { selectFormat, refuseCallback } from '../../reads/series/series.ts';
+import { SERIES_PARAMETERS } from '../../reads/series/seriesParameters.ts';
+import type { Call, Endpoint } from '../request/endpoint.ts';
+import type { Answer } from '../../reads/request/answer.ts';
+import { listOf, type Parameter, textOf } from '../../reads/request/parameters.ts';
 
 type JsonAnswer = Extract<Answer, { kind: 'json' }>;
 

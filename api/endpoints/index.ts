@@ -1,7 +1,7 @@
 // The one table of endpoints (DESIGN.md idea 8).
 import type { Endpoint } from '../request/endpoint.ts';
 import { withAnswerForms } from './answerForms.ts';
-import { withFilling } from '../stock/marketFilling.ts';
+import { withFilling } from '../request/marketFilling.ts';
 import {
   getAllowance,
   getMetadata,

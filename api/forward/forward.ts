@@ -6,7 +6,7 @@ import { monotonicMs } from '../../store/base/clock.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { newUuid } from '../../store/base/random.ts';
 import { PROXY_HEADER } from '../auth/proxyIdentity.ts';
-import { renderFailure } from '../request/failures.ts';
+import { renderFailure } from '../../reads/request/failures.ts';
 import { drainBody, hasBody, isBodyComplete } from './drainBody.ts';
 import { proxyRequest, type BufferedBody, type Target } from './proxyRequest.ts';
 

@@ -1,7 +1,7 @@
 // Limits buffered answers: each account has a maximum of bytes on disk and in memory, and readers that are
 // too slow are disconnected.
-import { rm } from 'node:fs';
 import type { ServerResponse } from 'node:http';
+import { dropFile } from '../../store/duckdb/bodyFiles.ts';
 import { type Body, bodyLength } from '../../store/duckdb/protocol.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { type Pace, watchPace } from '../request/body/pace.ts';
@@ -23,11 +23,6 @@ export interface AnswerBuffers {
   watch(raw: ServerResponse): void;
   /** Bytes of all accounts, for the metrics. */
   bytes(): number;
-}
-
-/** Removes a body's file; ignores a missing one. */
-export function dropFile(file: Body['file']): void {
-  if (file !== undefined) rm(file.path, { force: true }, () => undefined);
 }
 
 export function makeAnswerBuffers(diskBytesMax: number, pace: Pace): AnswerBuffers {

@@ -1,7 +1,7 @@
 // Sends a published file over HTTP: its length first, then its bytes as the client reads them (RFC 9110 14).
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
-import type { FileAnswer } from '../request/endpoint.ts';
+import type { FileAnswer } from '../../reads/request/answer.ts';
 
 /** @param watch disconnects a reader that is too slow */
 export function sendFile(reply: FastifyReply, answer: FileAnswer, watch: () => void): void {

@@ -9,8 +9,8 @@ import { formatMoment } from '../../store/lake/history/history.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { Charge } from '../../store/ledger/metering.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
-import { renderText } from '../request/rendering.ts';
-import type { Answer, StreamAnswer } from '../request/endpoint.ts';
+import { renderText } from '../../reads/request/rendering.ts';
+import type { Answer, StreamAnswer } from '../../reads/request/answer.ts';
 import { sendFile } from './fileAnswer.ts';
 import { LARGE_BYTES } from './answerBuffers.ts';
 

@@ -12,9 +12,10 @@ import {
   type PortContext,
   type Fence,
 } from '../auth/admission.ts';
-import { hashBody } from '../auth/signing.ts';
-import { jsonBytesMax } from '../request/body/bodyLimits.ts';
-import type { Answer, Call, Endpoint } from '../request/endpoint.ts';
+import { hashBody } from '../../store/base/bodyHash.ts';
+import { jsonBytesMax } from '../../reads/request/bodyLimits.ts';
+import type { Call, Endpoint } from '../request/endpoint.ts';
+import type { Answer } from '../../reads/request/answer.ts';
 import {
   checkBody,
   contentLengthOf,
@@ -22,8 +23,8 @@ import {
   readJson,
   refuseShape,
 } from '../request/body/jsonBody.ts';
-import { mergeForm, readParameters } from '../request/parameters.ts';
-import type { TestCursors } from '../request/testCursors.ts';
+import { mergeForm, readParameters } from '../../reads/request/parameters.ts';
+import type { TestCursors } from '../../reads/request/testCursors.ts';
 import type { RecordAnswer } from './accessLog.ts';
 import type { AnswerBuffers } from './answerBuffers.ts';
 import { expandPath } from '../introspection/openapi/openapi.ts';

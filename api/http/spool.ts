@@ -7,7 +7,7 @@ import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Failure, isDiskFull, reasonOf, toDiskFullFailure } from '../../store/base/failure.ts';
 import { newUuid } from '../../store/base/random.ts';
-import type { Call, Services } from '../request/endpoint.ts';
+import type { BodyRequest, Services } from '../request/endpoint.ts';
 import { SENDING_PACE, watchSender } from '../request/body/pace.ts';
 
 /** Size of one write: a body of 45 MB took 59 ms with the stream's default of 64 KB, 23 ms with this. */
@@ -20,7 +20,7 @@ const SYNC_BYTES = 8 * 1024 ** 2;
  * @throws Failure TooLarge above TAPEDECK_BODY_BYTES; InvalidBody if it is empty or incomplete.
  */
 export async function spoolBody(
-  call: Call,
+  call: BodyRequest,
   { disk, folder, settings, at }: Pick<Services, 'disk' | 'folder' | 'settings' | 'at'>,
 ): Promise<{ readonly path: string; readonly bytes: number; readonly hash: string }> {
   const bytesMax = settings.bodyBytesMax;

@@ -1,5 +1,5 @@
 // Accepts stream names in any case: clients of the original also write `stocksusnoutp` (INTERFACE.md 2.2).
-import { findStreamName } from '../sse/streamTable.ts';
+import { findStreamName } from '../../reads/live/streamTable.ts';
 
 /** `/version/name` and anything after it. */
 const STREAM_PATH = /^(\/[^/?#]+\/)([A-Za-z0-9-]{3,30})(?=[?/#]|$)/;

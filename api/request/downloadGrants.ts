@@ -2,7 +2,7 @@
 // request further ranges, one after the other, and bytes that a broken connection may have lost; nobody
 // receives a byte that was already delivered. The state is in memory for the minute that an address is valid:
 // after a restart of the server a used address is invalid.
-import type { ByteRange } from './ranges.ts';
+import type { ByteRange } from '../../reads/request/ranges.ts';
 
 /** Maximum bytes handed to the network that a broken connection may lose: the buffers of both ends. */
 const IN_FLIGHT_MAX = 16 * 1024 ** 2;

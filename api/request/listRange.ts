@@ -1,7 +1,13 @@
 // Parses the requested range of a list of dated items: jobs, runs, and items of a workspace.
 import { endOfDay, startOfDay } from '../../query/time/dates.ts';
 import type { TimeRange } from '../../store/work/jobs.ts';
-import { dayOf, numberOf, type Parameter, textOf, type Values } from './parameters.ts';
+import {
+  dayOf,
+  numberOf,
+  type Parameter,
+  textOf,
+  type Values,
+} from '../../reads/request/parameters.ts';
 
 /** Maximum items of one list. */
 const ITEMS_MAX = 1_000;

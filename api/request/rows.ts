@@ -1,8 +1,9 @@
 // Builds common parts of rows of the endpoint table.
 import type { TSchema } from 'typebox';
-import { Type } from './body/schema.ts';
+import { Type } from '../../reads/request/schema.ts';
 import type { Shape } from '../../market/types/shape.ts';
-import type { Answer, Endpoint } from './endpoint.ts';
+import type { Endpoint } from './endpoint.ts';
+import type { Answer } from '../../reads/request/answer.ts';
 
 /** An object whose members the reference does not list. */
 export const ANY = Type.Object({}, { additionalProperties: true });

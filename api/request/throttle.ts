@@ -3,10 +3,8 @@ import { isIPv6 } from 'node:net';
 import type { Caller } from '../../store/accounts/callers.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { RateLimits } from '../../store/ledger/leases/quotaLessor.ts';
+import type { Environment } from '../../reads/request/readRequest.ts';
 import { makeRateLimiter } from './rateLimit.ts';
-
-/** Production, or the test environment with its own port and tokens (SPEC.md "Authentication" 3). */
-export type Environment = 'production' | 'test';
 
 /** Requests of one address per second, and its burst. */
 const ADDRESS_RATE: Readonly<Record<Environment, number>> = { production: 100, test: 10 };

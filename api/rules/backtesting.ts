@@ -1,7 +1,7 @@
 // Answers `POST /rules/backtest`: when a rule would have fired, and at what cost. It is charged for the bars
 // that it runs over, because its answer reveals them.
 import type { Static } from 'typebox';
-import { Type } from '../request/body/schema.ts';
+import { Type } from '../../reads/request/schema.ts';
 import {
   type Backtested,
   FIRINGS_LISTED_MAX,
@@ -31,22 +31,23 @@ import { addDays, numberOfDay } from '../../query/time/days.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Rule } from '../../store/work/rules.ts';
 import { dayAt } from '../../market/derive/exchangeTime.ts';
-import { requireCaller, paysPremium } from '../auth/access.ts';
-import { selectReadableInputs } from '../market/market.ts';
-import { buildTypeRequest } from '../market/options.ts';
-import { renderBody } from '../request/rendering.ts';
+import { requireCaller, paysPremium } from '../../reads/rights/access.ts';
+import { selectReadableInputs } from '../../reads/market/market.ts';
+import { buildTypeRequest } from '../../reads/market/options.ts';
+import { renderBody } from '../../reads/request/rendering.ts';
 import {
   type OwnBody,
   planNeeds,
   type ReadableInputs,
   readPlanBodies,
-} from '../market/inputReads.ts';
-import { meterCall } from '../read/metering.ts';
-import { currentMoment } from '../read/moments.ts';
-import { selectFormat, buildRowsAnswer } from '../read/series.ts';
-import type { Answer, Call } from '../request/endpoint.ts';
-import { normalizeSymbol } from '../stock/knownSymbols.ts';
-import { resolveTickers } from '../stock/symbology.ts';
+} from '../../reads/market/inputReads.ts';
+import { meterCall } from '../../reads/series/metering.ts';
+import { currentMoment } from '../../reads/series/moments.ts';
+import { selectFormat, buildRowsAnswer } from '../../reads/series/series.ts';
+import type { Call } from '../request/endpoint.ts';
+import type { Answer } from '../../reads/request/answer.ts';
+import { normalizeSymbol } from '../../reads/stock/knownSymbols.ts';
+import { resolveTickers } from '../../reads/stock/symbology.ts';
 import { RULE_BODY, checkRule } from './ruleBodies.ts';
 import { buildRuleReader, type RuleServices } from './ruleReaders.ts';
 

@@ -8,11 +8,15 @@ import { createDataset as makeDataset, dropDataset } from '../../store/lake/data
 import type { Alert } from '../../store/work/alerts.ts';
 import type { Rule, RuleBody } from '../../store/work/rules.ts';
 import { checkName } from '../../store/lake/versions/columns.ts';
-import { findWritableWorkspace, checkDatasetRoom, ownWorkspaces } from '../auth/access.ts';
+import {
+  findWritableWorkspace,
+  checkDatasetRoom,
+  ownWorkspaces,
+} from '../../reads/rights/access.ts';
 import { buildDraft } from '../datasets/datasetBody.ts';
 import { type RecordServices, storeRecords } from '../datasets/ingest/recordWriting.ts';
 import type { Services } from '../request/endpoint.ts';
-import { backgroundCall } from '../auth/backgroundCall.ts';
+import { backgroundRequest } from '../../reads/rights/backgroundRequest.ts';
 
 /** The alert's id is in the index: an alert that is stored twice is one record. */
 const INDEX: ColumnMapping = { key: 'symbol', subkey: 'alertId', date: 'time' };
@@ -163,11 +167,12 @@ export async function saveAlert(
     throw new Failure('InvalidParameter', `${name} does not exist any more`);
   if (!hasIndex(dataset)) throw indexFailure(id);
   const bytes = Buffer.from(JSON.stringify(toRecord(rule, alert)));
-  const call = backgroundCall(caller);
+  const call = backgroundRequest(caller);
   const stream = Readable.from([bytes]);
   const path = { workspace, id };
   const query = { createDatasetOnDemand: false };
-  const writeCall = { ...call, path, query, stream, contentLength: bytes.length };
+  const body = { stream, contentLength: bytes.length, checkBody: undefined, idempotencyKey: '' };
+  const writeCall = { ...call, path, query, ...body };
   const { quarantined } = await storeRecords(writeCall, services);
   if (quarantined > 0) throw new Failure('InvalidParameter', 'it is in quarantine');
 }

@@ -3,10 +3,10 @@ import { ruleValue } from '../../market/rules/ruleValues.ts';
 import { runSeries } from '../../query/series/series.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { CORE } from '../../store/lake/datasets/datasets.ts';
-import { findDataset, requireManager } from '../auth/access.ts';
-import { readDataset } from '../read/series.ts';
+import { findDataset, requireManager } from '../../reads/rights/access.ts';
+import { readDataset } from '../../reads/series/series.ts';
 import type { Call } from '../request/endpoint.ts';
-import { backgroundCall } from '../auth/backgroundCall.ts';
+import { backgroundRequest } from '../../reads/rights/backgroundRequest.ts';
 import type { RuleServices } from './ruleReaders.ts';
 
 /** The property of CORE's companies behind a value. */
@@ -39,7 +39,7 @@ export async function answerLookup(
   const { lake } = services;
   if (lake.directory.dataset(CORE, 'COMPANY') === undefined) return [];
   const dataset = findDataset(caller, CORE, 'COMPANY', lake);
-  const ownCall = backgroundCall(caller);
+  const ownCall = backgroundRequest(caller);
   const own = { filter: [property], last: COMPANIES_MAX };
   const options = { own, rowsMax: COMPANIES_MAX };
   const { plan } = await readDataset(ownCall, services, dataset, 'data', options);

@@ -1,6 +1,6 @@
 // Checks bodies of rules, as clients of the original and later clients send them.
 import type { Static } from 'typebox';
-import { matching, Type } from '../request/body/schema.ts';
+import { matching, Type } from '../../reads/request/schema.ts';
 import { parseOutput } from '../../jobs/rules/outputs.ts';
 import { ANY_SYMBOL } from '../../jobs/rules/ruleEngine.ts';
 import {

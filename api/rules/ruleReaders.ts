@@ -13,14 +13,14 @@ import type { Caller } from '../../store/accounts/callers.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { CORE, type Dataset } from '../../store/lake/datasets/datasets.ts';
 import { isDated, type PropertyType } from '../../store/lake/versions/columns.ts';
-import { findWholeDataset } from '../auth/access.ts';
-import { selectReadableInputs } from '../market/market.ts';
-import { buildTypeRequest } from '../market/options.ts';
-import { readDataset } from '../read/series.ts';
+import { findWholeDataset } from '../../reads/rights/access.ts';
+import { selectReadableInputs } from '../../reads/market/market.ts';
+import { buildTypeRequest } from '../../reads/market/options.ts';
+import { readDataset } from '../../reads/series/series.ts';
 import type { Services } from '../request/endpoint.ts';
-import { buildRights } from '../streams/answerStream.ts';
-import { findEntitledInputs, type StreamServices } from '../streams/streamAccess.ts';
-import { backgroundCall } from '../auth/backgroundCall.ts';
+import { buildRights } from '../../reads/streams/quoteRights.ts';
+import { findEntitledInputs, type StreamServices } from '../../reads/streams/streamAccess.ts';
+import { backgroundRequest } from '../../reads/rights/backgroundRequest.ts';
 
 /** The values of a symbol that stay the same for a day. */
 interface DailyValues {
@@ -40,7 +40,7 @@ export type RuleServices = StreamServices & Pick<Services, 'queries' | 'workers'
 
 /** Builds the reader of a caller's rules. @throws Failure if the caller may not read live data. */
 export function buildRuleReader(caller: Caller, services: RuleServices): RuleReader {
-  const call = backgroundCall(caller);
+  const call = backgroundRequest(caller);
   findEntitledInputs({ inputs: ['TRADES', 'QUOTES'] }, call, services);
   const type = marketType('advanced-stats');
   if (type === undefined) throw new Failure('SystemError', 'there is no type advanced-stats');
@@ -150,7 +150,7 @@ async function readNamedFacts(
   caller: Caller,
   services: RuleServices,
 ): Promise<Facts> {
-  const call = backgroundCall(caller);
+  const call = backgroundRequest(caller);
   const values: Record<string, Literal | null> = {};
   const places = new Map(
     facts.map((fact) => [`${fact.workspace}:${fact.namespace}`.toUpperCase(), fact] as const),

@@ -2,9 +2,9 @@
 import { distance } from 'fastest-levenshtein';
 import { ANY_SYMBOL } from '../../jobs/rules/ruleEngine.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { readSecurities } from '../market/reference/securityDirectory.ts';
+import { readSecurities } from '../../reads/market/reference/securityDirectory.ts';
 import type { Call, Services } from '../request/endpoint.ts';
-import { findKnownSymbols, type StockServices } from '../stock/knownSymbols.ts';
+import { findKnownSymbols, type StockServices } from '../../reads/stock/knownSymbols.ts';
 
 /** Maximum edit distance of a suggested symbol. */
 const EDITS_MAX = 2;

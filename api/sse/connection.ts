@@ -5,7 +5,7 @@ import { Batch, type Frame } from '../../store/bus/batch.ts';
 import { asChunk, eventFrame, HEARTBEAT, LAST_CHUNK } from '../../store/bus/frames.ts';
 import type { Group, Subscriber, Subscription } from '../../store/bus/group.ts';
 import type { Hub } from '../../store/bus/hub.ts';
-import type { SnapshotBuffer } from './snapshotBuffer.ts';
+import type { SnapshotBuffer } from '../../reads/live/snapshotBuffer.ts';
 import type { MessageMeter } from './meter.ts';
 
 /** Maximum bytes buffered for a reader, and for a reader of all symbols. */

@@ -1,34 +1,39 @@
 // Opens the streams of the original (SPEC.md "SSE streaming endpoints"): of ticks, and of records that it
 // streamed under names of their own.
+import type { ReadRequest } from '../../reads/request/readRequest.ts';
 import { newestDeep } from '../../market/live/deepMessages.ts';
 import { lastOf, topsOf } from '../../market/live/liveMessages.ts';
-import type { QuoteRights } from '../../market/live/liveQuotes.ts';
 import { marketType } from '../../market/types/marketTypes.ts';
 import { quoteNeeds } from '../../market/types/prices.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
-import { requireCaller } from '../auth/access.ts';
-import { selectReadableInputs } from '../market/market.ts';
-import { buildTypeRequest } from '../market/options.ts';
-import { planNeeds, type ReadableInputs, runReadPlan } from '../market/inputReads.ts';
-import { currentMoment } from '../read/moments.ts';
-import type { Answer, Call, Services } from '../request/endpoint.ts';
-import { listOf, numberOf, refuse } from '../request/parameters.ts';
+import { requireCaller } from '../../reads/rights/access.ts';
+import { selectReadableInputs } from '../../reads/market/market.ts';
+import { buildTypeRequest } from '../../reads/market/options.ts';
+import type { Call, Services } from '../request/endpoint.ts';
+import type { Answer } from '../../reads/request/answer.ts';
+import { listOf, numberOf, refuse } from '../../reads/request/parameters.ts';
 import type { LatestMessages } from '../sse/connection.ts';
-import { findChannel, CHANNEL_NAMES, type StreamRow, listTopics } from '../sse/streamTable.ts';
-import { buildSandboxValues, withoutSandboxValues } from './sandboxValues.ts';
+import {
+  findChannel,
+  CHANNEL_NAMES,
+  type StreamRow,
+  listTopics,
+} from '../../reads/live/streamTable.ts';
+import { buildSandboxValues, withoutSandboxValues } from '../../reads/streams/sandboxValues.ts';
 import {
   checkTier,
   findEntitledInputs,
   isSilent,
-  type StreamServices,
   selectSymbols,
   createUnchangedCheck,
-} from './streamAccess.ts';
+} from '../../reads/streams/streamAccess.ts';
+import { buildRights } from '../../reads/streams/quoteRights.ts';
+import type { OpenStreamServices } from './streamServices.ts';
 import { openStream, type Opening } from './openStream.ts';
 import { openRecords } from './recordStreams.ts';
-import { restore } from './boardRecovery.ts';
-import { readPastMessages } from './storedTicks.ts';
+import { restore } from '../../reads/streams/boardRecovery.ts';
+import { readPastMessages } from '../../reads/streams/storedTicks.ts';
 
 const EMPTY_OPENING: Opening = {
   subscription: {
@@ -45,7 +50,7 @@ const EMPTY_OPENING: Opening = {
 export async function answerStream(
   row: StreamRow,
   call: Call,
-  services: StreamServices,
+  services: OpenStreamServices,
 ): Promise<Answer> {
   const caller = requireCaller(call.caller);
   checkTier(caller);
@@ -89,8 +94,8 @@ export async function answerStream(
 }
 
 interface SourceRequest {
-  readonly call: Call;
-  readonly services: StreamServices;
+  readonly call: ReadRequest;
+  readonly services: OpenStreamServices;
   readonly symbols: readonly string[] | undefined;
   readonly ids: boolean;
 }
@@ -129,25 +134,8 @@ async function buildSource(
   return { subscription, newest: buildNewest(row, channels, services), snapshot };
 }
 
-/** Builds rights that belong to the stream and outlive the request that opened it. */
-export function buildRights(
-  readable: ReadableInputs,
-  call: Call,
-  services: StreamServices,
-): QuoteRights {
-  const lasting = { ...call, query: {}, path: {}, departure: () => new AbortController().signal };
-  return {
-    tableIds: [...readable.values()].map(({ tableId }) => tableId),
-    read: async (needs) => {
-      const moment = currentMoment(services);
-      const planned = await planNeeds(lasting, services, readable, needs, moment);
-      return runReadPlan(planned, services, lasting);
-    },
-  };
-}
-
 /** @throws Failure InvalidParameter for an unknown channel. */
-function parseChannels(row: StreamRow, { query }: Call): readonly string[] {
+function parseChannels(row: StreamRow, { query }: ReadRequest): readonly string[] {
   if (row.kind !== 'deep') return [];
   if (row.channel !== undefined) return [row.channel];
   const channels = (listOf(query, 'channels') ?? ['deep']).map(

@@ -1,17 +1,19 @@
 // Opens streams of all kinds: checks the tier, reserves messages, and resumes after the last read message.
 import type { Subscription } from '../../store/bus/group.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
-import { requireCaller, paysPremium } from '../auth/access.ts';
-import type { Answer, Call } from '../request/endpoint.ts';
-import { numberOf, textOf, truthOf, type Values } from '../request/parameters.ts';
+import { requireCaller, paysPremium } from '../../reads/rights/access.ts';
+import type { Call } from '../request/endpoint.ts';
+import type { Answer } from '../../reads/request/answer.ts';
+import { numberOf, textOf, truthOf, type Values } from '../../reads/request/parameters.ts';
 import { type LatestMessages, StreamConnection } from '../sse/connection.ts';
 import { CountingMeter, type MessageMeter, waitForStreamRoom, StreamMeter } from '../sse/meter.ts';
-import type { SnapshotBuffer } from '../sse/snapshotBuffer.ts';
+import type { SnapshotBuffer } from '../../reads/live/snapshotBuffer.ts';
 import type { OpenStream } from '../sse/openStreams.ts';
 import { serialQueue } from '../../store/queues/serialQueue.ts';
 import { Failure } from '../../store/base/failure.ts';
-import type { Past } from './storedTicks.ts';
-import { checkTier, type StreamServices } from './streamAccess.ts';
+import type { Past } from '../../reads/streams/storedTicks.ts';
+import { checkTier } from '../../reads/streams/streamAccess.ts';
+import type { OpenStreamServices } from './streamServices.ts';
 import type { ChargeOrder } from '../../store/ledger/metering.ts';
 
 /** The subscription and the first messages of a stream. */
@@ -51,7 +53,7 @@ type Source = (ids: boolean, query: Values, isRenewed: boolean) => Promise<Openi
  */
 export async function openStream(
   call: Call,
-  services: StreamServices,
+  services: OpenStreamServices,
   terms: Terms,
   source: Source,
 ): Promise<Answer> {
@@ -157,7 +159,7 @@ function buildChanges(
 /** Builds the charge order; undefined in the test environment, which is free. */
 function buildOrder(
   { caller, endpoint, environment, requestId }: Call,
-  { lake }: StreamServices,
+  { lake }: OpenStreamServices,
   { price: { datasets, usageKey, weight } }: Terms,
 ): ChargeOrder | undefined {
   if (environment === 'test') return undefined;
@@ -174,7 +176,7 @@ type ConnectionStart = Pick<
 
 function connect(
   { query, requestId }: Call,
-  { clock, streams }: StreamServices,
+  { clock, streams }: OpenStreamServices,
   { isAllowed }: Terms,
   connecting: ConnectionStart,
 ): StreamConnection {

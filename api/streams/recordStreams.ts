@@ -1,41 +1,44 @@
 // Streams records as they are written: of any dataset, and of those of CORE that the original streamed under
 // names of their own.
+import type { ReadRequest } from '../../reads/request/readRequest.ts';
 import { runSeries } from '../../query/series/series.ts';
 import type { Row } from '../../market/derive/values.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { formatMoment } from '../../store/lake/history/history.ts';
-import { requireCaller, findWholeDataset } from '../auth/access.ts';
-import { currentMoment } from '../read/moments.ts';
-import { readDataset, readSince } from '../read/series.ts';
-import type { Answer, Call, Services } from '../request/endpoint.ts';
-import { listOf, refuse, truthOf, type Values } from '../request/parameters.ts';
+import { requireCaller, findWholeDataset } from '../../reads/rights/access.ts';
+import { currentMoment } from '../../reads/series/moments.ts';
+import { readDataset, readSince } from '../../reads/series/series.ts';
+import type { Call, Services } from '../request/endpoint.ts';
+import type { Answer } from '../../reads/request/answer.ts';
+import { listOf, refuse, truthOf, type Values } from '../../reads/request/parameters.ts';
 import type { LatestMessages } from '../sse/connection.ts';
-import { SnapshotBuffer } from '../sse/snapshotBuffer.ts';
+import { SnapshotBuffer } from '../../reads/live/snapshotBuffer.ts';
 import {
   MORE,
   type RecordReader,
   type WatchPosition,
   WRITTEN_MAX,
   type WrittenRecord,
-} from '../sse/recordWatches.ts';
-import type { RecordShape } from '../sse/streamTable.ts';
-import { readDeletions, RESET, canReportDeletions } from './deletions.ts';
+} from '../../reads/live/recordWatches.ts';
+import type { RecordShape } from '../../reads/live/streamTable.ts';
+import { readDeletions, RESET, canReportDeletions } from '../../reads/streams/deletions.ts';
 import { openStream, type Opening } from './openStream.ts';
-import type { StreamServices } from './streamAccess.ts';
-import type { Past } from './storedTicks.ts';
+
+import type { OpenStreamServices } from './streamServices.ts';
+import type { Past } from '../../reads/streams/storedTicks.ts';
 import type { Subscription } from '../../store/bus/group.ts';
 import {
   RECORD_SHAPES,
   type RecordRenderer,
   UNCHANGED_RECORD,
-} from '../market/money/recordShapes.ts';
+} from '../../reads/market/money/recordShapes.ts';
 
 /** Maximum keys, the same as for symbols of other streams. */
 const KEYS_MAX = 50;
 
 /** Answers `/stream/{workspace}/{id}`: whole records of a dataset as they are written. */
-export async function answerRecords(call: Call, services: StreamServices): Promise<Answer> {
+export async function answerRecords(call: Call, services: OpenStreamServices): Promise<Answer> {
   const { id = '', workspace = '' } = call.path;
   const dataset = findWholeDataset(requireCaller(call.caller), workspace, id, services);
   const usageKey = `${dataset.workspace}.${dataset.dataset}`;
@@ -94,8 +97,8 @@ interface RecordsRequest {
 export async function openRecords(
   dataset: Dataset,
   { ids, intervalMs, isRenewed, keys, shape }: RecordsRequest,
-  call: Call,
-  services: StreamServices,
+  call: ReadRequest,
+  services: OpenStreamServices,
 ): Promise<Opening> {
   const render = shape === 'change' ? UNCHANGED_RECORD : RECORD_SHAPES[shape];
   const written = createWrittenReader(dataset, render, call, services);
@@ -141,10 +144,10 @@ async function readWrittenBefore(
   return [...new Map(messages.map((past) => [past.symbol, past])).values()];
 }
 
-type ReadServices = Pick<Services, 'lake' | 'pending' | 'series'> & StreamServices;
+type ReadServices = Pick<Services, 'lake' | 'pending' | 'series'> & OpenStreamServices;
 
 /** Builds a call that belongs to the stream and outlives the request that opened it. */
-const toLastingCall = (call: Call): Call => ({
+const toLastingCall = (call: ReadRequest): ReadRequest => ({
   ...call,
   query: {},
   path: {},
@@ -178,7 +181,7 @@ function withDeletions(
 export function createWrittenReader(
   dataset: Dataset,
   render: RecordRenderer,
-  call: Call,
+  call: ReadRequest,
   services: ReadServices,
 ): RecordReader {
   const bare = toLastingCall(call);
@@ -235,7 +238,7 @@ async function readLatest(
   dataset: Dataset,
   render: RecordRenderer,
   keys: readonly string[],
-  call: Call,
+  call: ReadRequest,
   services: ReadServices,
   position: WatchPosition | undefined,
 ): Promise<ReadonlyMap<string, string>> {

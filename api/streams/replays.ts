@@ -1,7 +1,7 @@
 // Replays stored days through the same streams, under separate addresses.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Static } from 'typebox';
-import { Type } from '../request/body/schema.ts';
+import { Type } from '../../reads/request/schema.ts';
 import { Feeds } from '../../jobs/feeds/feeds.ts';
 import { Replay, type Speed } from '../../jobs/feeds/replay.ts';
 import { LiveBoard, QUOTE_TOPIC } from '../../market/live/liveBoard.ts';
@@ -15,18 +15,20 @@ import { Hub } from '../../store/bus/hub.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { randomHex } from '../../store/base/random.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
-import { requireCaller } from '../auth/access.ts';
-import { ACCESS_FAILURES } from '../market/market.ts';
-import { backgroundCall } from '../auth/backgroundCall.ts';
-import type { Answer, Call, Streaming } from '../request/endpoint.ts';
-import { currentMoment } from '../read/moments.ts';
-import { STREAM_ROWS, findStreamName } from '../sse/streamTable.ts';
-import { normalizeSymbol } from '../stock/knownSymbols.ts';
-import { resolveTickers } from '../stock/symbology.ts';
+import { requireCaller } from '../../reads/rights/access.ts';
+import { ACCESS_FAILURES } from '../../reads/market/market.ts';
+import { backgroundRequest } from '../../reads/rights/backgroundRequest.ts';
+import type { Call, Streaming } from '../request/endpoint.ts';
+import type { Answer } from '../../reads/request/answer.ts';
+import { currentMoment } from '../../reads/series/moments.ts';
+import { STREAM_ROWS, findStreamName } from '../../reads/live/streamTable.ts';
+import { normalizeSymbol } from '../../reads/stock/knownSymbols.ts';
+import { resolveTickers } from '../../reads/stock/symbology.ts';
 import { answerStream } from './answerStream.ts';
-import { withoutSandboxValues } from './sandboxValues.ts';
-import { checkTier, DEEP, findEntitledInputs, type StreamServices, TOPS } from './streamAccess.ts';
-import { createTickReader } from './storedTicks.ts';
+import { withoutSandboxValues } from '../../reads/streams/sandboxValues.ts';
+import { checkTier, DEEP, findEntitledInputs, TOPS } from '../../reads/streams/streamAccess.ts';
+import type { OpenStreamServices } from './streamServices.ts';
+import { createTickReader } from '../../reads/streams/storedTicks.ts';
 
 const SYMBOLS_MAX = 50;
 const SPEED_MAX = 10_000;
@@ -87,7 +89,7 @@ function getReplays({ hub }: Streaming): Map<string, Playing> {
  * Replays stored days, or a capture.
  * @throws Failure NotFound if there are no ticks, Busy; SourceFailure of the file.
  */
-export async function createReplay(call: Call, services: StreamServices): Promise<Answer> {
+export async function createReplay(call: Call, services: OpenStreamServices): Promise<Answer> {
   const caller = requireCaller(call.caller);
   checkTier(caller);
   const body = call.json as Static<typeof CREATE_REPLAY>;
@@ -112,7 +114,7 @@ type Begin = () => TickReader;
 async function openStoredDays(
   request: ReplayRequest,
   call: Call,
-  services: StreamServices,
+  services: OpenStreamServices,
 ): Promise<Begin> {
   const readable = selectInputs(call, services);
   if (request.symbols === undefined || request.from === undefined) {
@@ -124,7 +126,7 @@ async function openStoredDays(
   const requestedSymbols = [...new Set(request.symbols.map(normalizeSymbol))];
   const symbols = [...new Set(await resolveTickers(requestedSymbols, call, services))];
   const ownCall = withoutSandboxValues({
-    ...backgroundCall(requireCaller(call.caller)),
+    ...backgroundRequest(requireCaller(call.caller)),
     environment: call.environment,
   });
   const options = { from, to, readable, call: ownCall, services, at: currentMoment(services) };
@@ -132,7 +134,10 @@ async function openStoredDays(
 }
 
 /** Selects inputs with books, or without them if the caller may not read books. @throws access failures. */
-function selectInputs(call: Call, services: StreamServices): ReturnType<typeof findEntitledInputs> {
+function selectInputs(
+  call: Call,
+  services: OpenStreamServices,
+): ReturnType<typeof findEntitledInputs> {
   try {
     return findEntitledInputs(DEEP, call, services);
   } catch (error) {
@@ -146,7 +151,7 @@ async function openCapture(
   name: string,
   { from, symbols, to }: ReplayRequest,
   call: Call,
-  { accounts, lake, settings }: StreamServices,
+  { accounts, lake, settings }: OpenStreamServices,
 ): Promise<Begin> {
   const { accountId } = requireCaller(call.caller);
   if (lake.directory.workspace(CORE)?.accountId !== accountId) {
@@ -168,7 +173,7 @@ function createPlaying(
   begin: Begin,
   speed: Speed,
   { accountId }: Caller,
-  { clock, streams }: StreamServices,
+  { clock, streams }: OpenStreamServices,
 ): Playing {
   const hub = new Hub(clock);
   const board: LiveBoard = new LiveBoard((topic, symbol, make) => {
@@ -193,14 +198,14 @@ function createPlaying(
   };
 }
 
-export async function listReplays(call: Call, services: StreamServices): Promise<Answer> {
+export async function listReplays(call: Call, services: OpenStreamServices): Promise<Answer> {
   const { accountId } = requireCaller(call.caller);
   const own = [...getReplays(services.streams)].filter(([, one]) => one.accountId === accountId);
   const value = own.map(([replayId, { replay }]) => ({ replayId, ...replay.state() }));
   return { kind: 'json', value, metering: 'free' };
 }
 
-export async function getReplay(call: Call, services: StreamServices): Promise<Answer> {
+export async function getReplay(call: Call, services: OpenStreamServices): Promise<Answer> {
   const [id, entry] = findReplay(call, services);
   return toAnswer(id, entry);
 }
@@ -209,7 +214,7 @@ export async function getReplay(call: Call, services: StreamServices): Promise<A
 const MOVE_WAIT_MS = 5_000;
 
 /** Applies changes in the order speed, seek, step, play. */
-export async function changeReplay(call: Call, services: StreamServices): Promise<Answer> {
+export async function changeReplay(call: Call, services: OpenStreamServices): Promise<Answer> {
   const [id, entry] = findReplay(call, services);
   const { replay } = entry;
   const { seek, speed, state, step } = call.json as Static<typeof CHANGE_REPLAY>;
@@ -224,14 +229,14 @@ export async function changeReplay(call: Call, services: StreamServices): Promis
   return toAnswer(id, entry);
 }
 
-export async function deleteReplay(call: Call, services: StreamServices): Promise<Answer> {
+export async function deleteReplay(call: Call, services: OpenStreamServices): Promise<Answer> {
   const [id, entry] = findReplay(call, services);
   remove(getReplays(services.streams), id, entry);
   return { kind: 'json', value: { success: true, replayId: id }, metering: 'free' };
 }
 
 /** Answers a stream of the original from a replay. */
-export async function answerReplayed(call: Call, services: StreamServices): Promise<Answer> {
+export async function answerReplayed(call: Call, services: OpenStreamServices): Promise<Answer> {
   const [, { streaming }] = findReplay(call, services);
   const name = findStreamName(call.path['stream'] ?? '');
   const row = STREAM_ROWS.find((one) => one.name === name);
@@ -239,7 +244,7 @@ export async function answerReplayed(call: Call, services: StreamServices): Prom
   return answerStream(row, call, { ...services, streams: streaming });
 }
 
-function findReplay(call: Call, { streams }: StreamServices): readonly [id: string, Playing] {
+function findReplay(call: Call, { streams }: OpenStreamServices): readonly [id: string, Playing] {
   const id = call.path['replay'] ?? '';
   const entry = getReplays(streams).get(id);
   if (entry === undefined || entry.accountId !== requireCaller(call.caller).accountId) {

@@ -7,22 +7,23 @@ import { compareWithKept } from '../../market/live/liveTrades.ts';
 import type { Tick } from '../../market/live/tick.ts';
 import { CORE, type Dataset } from '../../store/lake/datasets/datasets.ts';
 import { isPlaceholder } from '../../store/lake/datasets/placeholders.ts';
-import { backgroundCall, ownerCaller } from '../auth/backgroundCall.ts';
-import { currentMoment } from '../read/moments.ts';
-import { type Change, type RecordReader, WRITTEN_MAX } from '../sse/recordWatches.ts';
-import { Corrections } from './corrections.ts';
-import { readEndedKeys } from './deletions.ts';
-import type { StreamServices } from './streamAccess.ts';
-import { UNCHANGED_RECORD } from '../market/money/recordShapes.ts';
+import { backgroundRequest, ownerCaller } from '../../reads/rights/backgroundRequest.ts';
+import { currentMoment } from '../../reads/series/moments.ts';
+import { type Change, type RecordReader, WRITTEN_MAX } from '../../reads/live/recordWatches.ts';
+import { Corrections } from '../../reads/streams/corrections.ts';
+import { readEndedKeys } from '../../reads/streams/deletions.ts';
+
+import type { OpenStreamServices } from './streamServices.ts';
+import { UNCHANGED_RECORD } from '../../reads/market/money/recordShapes.ts';
 import { createWrittenReader } from './recordStreams.ts';
-import { restore, ticksName } from './boardRecovery.ts';
+import { restore, ticksName } from '../../reads/streams/boardRecovery.ts';
 import {
   compareTime,
   type Placed,
   toPlacedTicks,
   TICK_INPUTS,
   type TickInput,
-} from './tickRows.ts';
+} from '../../reads/streams/tickRows.ts';
 
 /** Interval of checks for another dataset to follow, and for pending corrections. */
 const CHECK_INTERVAL_MS = 1_000;
@@ -38,7 +39,7 @@ interface FollowedInput {
   tableId: number | undefined;
 }
 
-export function storedFeed(services: StreamServices): Play {
+export function storedFeed(services: OpenStreamServices): Play {
   let wake = (): void => undefined;
   const followed = new Map<TickInput, FollowedInput>();
   // A dataset is followed from its first record on.
@@ -68,14 +69,14 @@ export function storedFeed(services: StreamServices): Play {
 }
 
 /** Finds the dataset of an input; the synthetic exchange publishes its own ticks. */
-function findFollowable(input: TickInput, { lake }: StreamServices): Dataset | undefined {
+function findFollowable(input: TickInput, { lake }: OpenStreamServices): Dataset | undefined {
   const dataset = lake.directory.dataset(CORE, input);
   return dataset === undefined || isPlaceholder(dataset) ? undefined : dataset;
 }
 
 interface FollowContext {
   readonly onTicks: (count: number) => void;
-  readonly services: StreamServices;
+  readonly services: OpenStreamServices;
   readonly signal: AbortSignal;
 }
 
@@ -110,7 +111,7 @@ async function follow(
   const account = accounts.account(accountId);
   if (account === undefined) return;
   const { tableId } = dataset;
-  const call = backgroundCall(ownerCaller(account, accountId));
+  const call = backgroundRequest(ownerCaller(account, accountId));
   const written = createWrittenReader(dataset, UNCHANGED_RECORD, call, services);
   const begins = await streams.records.follow({
     name: ticksName(dataset),
@@ -138,7 +139,11 @@ async function follow(
 }
 
 const withEndedKeys =
-  ({ tableId }: Dataset, written: RecordReader, services: StreamServices): RecordReader['since'] =>
+  (
+    { tableId }: Dataset,
+    written: RecordReader,
+    services: OpenStreamServices,
+  ): RecordReader['since'] =>
   async (before) => {
     const change = await written.since(before);
     const current = services.lake.directory.datasetById(tableId);
@@ -150,7 +155,7 @@ const withEndedKeys =
 async function publishChange(
   { endedKeys, records }: Change,
   { corrections, placedOf }: Pick<FollowedInput, 'corrections' | 'placedOf'>,
-  services: StreamServices,
+  services: OpenStreamServices,
 ): Promise<number> {
   const { board } = services.streams;
   // So many records at once are a loaded day, not live ticks.
@@ -181,7 +186,7 @@ async function publishChange(
  */
 function classifyTick(
   tick: Tick,
-  { streams: { board } }: StreamServices,
+  { streams: { board } }: OpenStreamServices,
 ): 'news' | 'known' | 'wrong' {
   const live = board.get(tick.symbol);
   if (live === undefined) return 'news';

@@ -1,10 +1,12 @@
 // Changes the subscription of an open stream, without a new connection.
 import type { Static } from 'typebox';
-import { Type } from '../request/body/schema.ts';
+import { Type } from '../../reads/request/schema.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { requireCaller } from '../auth/access.ts';
-import type { Answer, Call } from '../request/endpoint.ts';
-import type { StreamServices } from './streamAccess.ts';
+import { requireCaller } from '../../reads/rights/access.ts';
+import type { Call } from '../request/endpoint.ts';
+import type { Answer } from '../../reads/request/answer.ts';
+
+import type { OpenStreamServices } from './streamServices.ts';
 
 const LIST = Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 100 });
 
@@ -14,7 +16,7 @@ export const CHANGE_STREAM = Type.Object(
 );
 
 /** @throws Failure NotFound for a stream that is not open, or of another account; the failures of opening */
-export async function changeStream(call: Call, services: StreamServices): Promise<Answer> {
+export async function changeStream(call: Call, services: OpenStreamServices): Promise<Answer> {
   const { clock, streams } = services;
   const { connection: id = '' } = call.path;
   const stream = streams.open.find(id, requireCaller(call.caller).accountId);

@@ -3,9 +3,9 @@
 import { join } from 'node:path';
 import { mkdir, rm } from 'node:fs/promises';
 import type { Logger } from 'pino';
-import type { SeriesServices } from '../../api/read/series.ts';
-import { makeFailedTime } from '../../api/request/failedTime.ts';
-import type { SqlServices } from '../../api/sql/sql.ts';
+import type { SeriesServices } from '../../reads/series/series.ts';
+import { makeFailedTime } from '../../reads/request/failedTime.ts';
+import type { SqlServices } from '../../reads/sql/sql.ts';
 import { Accounts } from '../../store/accounts/accounts.ts';
 import { monotonicMs, systemClock } from '../../store/base/clock.ts';
 import { survive } from '../../store/base/crashPoints.ts';

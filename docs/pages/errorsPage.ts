@@ -1,5 +1,5 @@
 // docs/reference/errors.md: every failure with its cause and cure. The type checker finds a missing row.
-import { FAILURES } from '../../api/request/failures.ts';
+import { FAILURES } from '../../reads/request/failures.ts';
 import type { FailureType } from '../../store/base/failure.ts';
 
 const INTRODUCTION = `# Errors

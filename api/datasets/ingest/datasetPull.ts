@@ -13,9 +13,9 @@ import { checkName } from '../../../store/lake/versions/columns.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { newUuid } from '../../../store/base/random.ts';
 import { withAccountSql } from '../../auth/accountServices.ts';
-import { ownerCaller } from '../../auth/backgroundCall.ts';
+import { ownerCaller } from '../../../reads/rights/backgroundRequest.ts';
 import type { Services } from '../../request/endpoint.ts';
-import { bindQuery, type BindServices, buildLimits, buildTag } from '../../sql/sql.ts';
+import { bindQuery, type BindServices, buildLimits, buildTag } from '../../../reads/sql/sql.ts';
 
 type DatasetPullServices = BindServices & Pick<Services, 'accounts'>;
 

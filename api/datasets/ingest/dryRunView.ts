@@ -1,5 +1,5 @@
 // Renders a dry run with the member names of jobs and datasets.
-import { Type } from '../../request/body/schema.ts';
+import { Type } from '../../../reads/request/schema.ts';
 import type { DryRun } from '../../../pipeline/edit/dryRun.ts';
 import { redactData } from '../../../store/base/redact.ts';
 import { ANY } from '../../request/rows.ts';

@@ -1,6 +1,6 @@
 // The body of an export: selection, format and target, as flat objects like those of sources.
 import type { Static, TSchema } from 'typebox';
-import { Type } from '../../request/body/schema.ts';
+import { Type } from '../../../reads/request/schema.ts';
 import { EXPORT_FORMATS, type PartFormat } from '../../../pipeline/targets/exportParts.ts';
 import { withSlash, checkTarget } from '../../../pipeline/targets/open.ts';
 import type { TargetDefinition } from '../../../pipeline/targets/target.ts';

@@ -25,15 +25,15 @@ import type { DuckDbPool } from '../../../store/duckdb/pool.ts';
 import { type ExportRow, newExportId } from '../../../store/work/exports.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { type AsOf, type Moment, formatMoment } from '../../../store/lake/history/history.ts';
-import { requireCaller, findDataset, findPathWorkspace } from '../../auth/access.ts';
+import { requireCaller, findDataset, findPathWorkspace } from '../../../reads/rights/access.ts';
 import { withAccountSql } from '../../auth/accountServices.ts';
-import { ownerCaller } from '../../auth/backgroundCall.ts';
+import { ownerCaller } from '../../../reads/rights/backgroundRequest.ts';
 import { refuseForeign } from './datasetPull.ts';
 import type { Call, Services } from '../../request/endpoint.ts';
 import { type ExportBody, parsePartFormat, parseTarget, parseSelection } from './exportBody.ts';
-import { readPast } from '../../read/moments.ts';
-import { parseAsOf } from '../../read/series.ts';
-import { bindQuery, type BindServices, buildLimits, findMoment } from '../../sql/sql.ts';
+import { readPast } from '../../../reads/series/moments.ts';
+import { parseAsOf } from '../../../reads/series/series.ts';
+import { bindQuery, type BindServices, buildLimits, findMoment } from '../../../reads/sql/sql.ts';
 
 type QueryServices = BindServices & Pick<Services, 'accounts'>;
 type OpenExportsServices = QueryServices &

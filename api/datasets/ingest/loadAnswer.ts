@@ -1,7 +1,7 @@
 // Answer schemas of writes (pipeline/conform/loadCounts.ts).
 import type { Reject } from '../../../store/work/jobs.ts';
 import { redactData } from '../../../store/base/redact.ts';
-import { Type } from '../../request/body/schema.ts';
+import { Type } from '../../../reads/request/schema.ts';
 
 const COUNT = Type.Integer();
 

@@ -1,6 +1,6 @@
 // Parameters and schemas that the load endpoints share.
 import type { Static, TSchema } from 'typebox';
-import { Type } from '../../request/body/schema.ts';
+import { Type } from '../../../reads/request/schema.ts';
 import { isValid } from '../../request/body/faults.ts';
 import {
   DUPLICATES,
@@ -42,7 +42,7 @@ import {
   textOf,
   truthOf,
   type Values,
-} from '../../request/parameters.ts';
+} from '../../../reads/request/parameters.ts';
 
 /** Treatment of records that repeat a value of the declared index, or a whole record. */
 export const DUPLICATE_PARAMETERS = [

@@ -11,12 +11,17 @@ import type { Dataset } from '../../../store/lake/datasets/datasets.ts';
 import { isPlaceholder } from '../../../store/lake/datasets/placeholders.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { checkStorage } from '../../../store/lake/storage.ts';
-import { requireCaller, findWritableWorkspace, checkDatasetRoom } from '../../auth/access.ts';
-import { hashBody } from '../../auth/signing.ts';
+import {
+  requireCaller,
+  findWritableWorkspace,
+  checkDatasetRoom,
+} from '../../../reads/rights/access.ts';
+import { hashBody } from '../../../store/base/bodyHash.ts';
 import { spoolBody } from '../../http/spool.ts';
-import type { Answer, Call, Services } from '../../request/endpoint.ts';
+import type { BodyRequest, Call, Services } from '../../request/endpoint.ts';
+import type { Answer } from '../../../reads/request/answer.ts';
 import { type Once, UNKEYED, writeOnce } from '../../request/writeOnce.ts';
-import { PUSH_BYTES_MAX, PUSH_VALUES_MAX } from '../../request/body/bodyLimits.ts';
+import { PUSH_BYTES_MAX, PUSH_VALUES_MAX } from '../../../reads/request/bodyLimits.ts';
 import { type JsonBody, readJson } from '../../request/body/jsonBody.ts';
 import { parseDateOrder, readDuplicates } from './loadParameters.ts';
 import { toRejectViews } from './loadAnswer.ts';
@@ -67,7 +72,7 @@ export async function writeRecords(call: Call, services: RecordServices): Promis
 
 /** Stores the body's records in the dataset of the path, after checking the caller's rights. */
 export async function storeRecords(
-  call: Call,
+  call: BodyRequest,
   services: RecordServices,
   once: Once = UNKEYED,
 ): Promise<WriteResult> {
@@ -107,7 +112,7 @@ interface RecordLoad {
 
 /** Loads the records in the dataset's queue. */
 async function loadRecords(
-  call: Call,
+  call: BodyRequest,
   { body, dataset, workspace }: RecordLoad,
   services: RecordServices,
   once: Once,
@@ -147,7 +152,7 @@ const toWritten = (outcome: Ingested): WriteResult => ({
 const CONFIRMED = { confirmAdjustment: true } as const;
 
 /** Reads a body that is small by its header; undefined if it is larger, or has no length. */
-async function readSmallBody(call: Call): Promise<JsonBody | undefined> {
+async function readSmallBody(call: BodyRequest): Promise<JsonBody | undefined> {
   const { contentLength = PUSH_BYTES_MAX + 1 } = call;
   if (contentLength > PUSH_BYTES_MAX) return undefined;
   const limits = { bytesMax: PUSH_BYTES_MAX, valuesMax: PUSH_VALUES_MAX, contentLength };
@@ -157,7 +162,7 @@ async function readSmallBody(call: Call): Promise<JsonBody | undefined> {
 }
 
 /** The call with a body that was already read and checked. */
-const withBody = (call: Call, bytes: Buffer): Call => ({
+const withBody = (call: BodyRequest, bytes: Buffer): BodyRequest => ({
   ...call,
   stream: Readable.from([bytes]),
   checkBody: undefined,

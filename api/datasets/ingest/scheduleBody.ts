@@ -1,6 +1,6 @@
 // The body of an ingestion schedule, and its stored form.
 import type { Static } from 'typebox';
-import { Type } from '../../request/body/schema.ts';
+import { Type } from '../../../reads/request/schema.ts';
 import { checkCron } from '../../../jobs/schedule/cron.ts';
 import { checkTimeZone } from '../../../jobs/schedule/timeZone.ts';
 import { DUPLICATES } from '../../../pipeline/conform/duplicates.ts';
@@ -8,7 +8,7 @@ import { checkName } from '../../../store/lake/versions/columns.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import type { ScheduleBody } from '../../../store/work/schedules.ts';
 import { checkReading, READING } from './loadParameters.ts';
-import { COLUMN_MAPPING } from '../datasetBody.ts';
+import { COLUMN_MAPPING } from '../../../reads/sql/queryBody.ts';
 import { SOURCE_BODY } from './sourceBody.ts';
 
 const ATTEMPTS_MAX = 20;

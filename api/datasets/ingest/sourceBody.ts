@@ -1,7 +1,7 @@
 // Bodies of credentials and data sources: flat objects whose `type` determines their members (INTERFACE.md
 // 3.7 "Sources" has their names).
 import type { Static, TSchema } from 'typebox';
-import { Type } from '../../request/body/schema.ts';
+import { Type } from '../../../reads/request/schema.ts';
 import { checkJsonPath } from '../../../pipeline/decode/json/jsonPath.ts';
 import type { Credential, SourceDefinition } from '../../../pipeline/sources/base/source.ts';
 import { Failure } from '../../../store/base/failure.ts';

@@ -4,7 +4,7 @@ import { NoDataFailure } from '../../../pipeline/bytes/noData.ts';
 import { type Piece, SourceFailure } from '../../../pipeline/sources/base/source.ts';
 import type { DataSourceRow } from '../../../store/work/dataSources.ts';
 import { withWorkFolder } from '../../../store/base/workFolder.ts';
-import { requireCaller } from '../../auth/access.ts';
+import { requireCaller } from '../../../reads/rights/access.ts';
 import type { Call, Services } from '../../request/endpoint.ts';
 import type { Workbench } from '../../../pipeline/bytes/workbench.ts';
 

@@ -13,12 +13,13 @@ import {
 } from '../../../store/publications/downloadLinks.ts';
 import { type FileType, findFileTypeById } from '../../../store/publications/fileTypes.ts';
 import type { Publication, PublicationName } from '../../../store/publications/publications.ts';
-import { requireCaller } from '../../auth/access.ts';
-import { meterCall } from '../../read/metering.ts';
-import type { Answer, Call, FileAnswer, Services } from '../../request/endpoint.ts';
-import { refuse, textOf } from '../../request/parameters.ts';
+import { requireCaller } from '../../../reads/rights/access.ts';
+import { meterCall } from '../../../reads/series/metering.ts';
+import type { Call, Services } from '../../request/endpoint.ts';
+import type { Answer, FileAnswer } from '../../../reads/request/answer.ts';
+import { refuse, textOf } from '../../../reads/request/parameters.ts';
 import { toFreeAnswer } from '../../request/rows.ts';
-import { type ByteRange, parseRange } from '../../request/ranges.ts';
+import { type ByteRange, parseRange } from '../../../reads/request/ranges.ts';
 import { resolveFileType, paysPremiumFor } from './readableFileTypes.ts';
 import { makeHashVerifier } from './hashVerifier.ts';
 import { RUNNING_MAX } from '../../request/downloadGrants.ts';

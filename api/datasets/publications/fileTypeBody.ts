@@ -1,6 +1,6 @@
 // The body that creates or changes a file type.
 import type { Static } from 'typebox';
-import { Type } from '../../request/body/schema.ts';
+import { Type } from '../../../reads/request/schema.ts';
 import { TIER_NAMES } from '../../../store/accounts/tiers.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import type { FileTypeSettings } from '../../../store/publications/fileTypes.ts';

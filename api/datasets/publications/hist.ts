@@ -1,9 +1,10 @@
 // Lists recordings of feeds for old clients (INTERFACE.md 1 "hist"): the files that CORE publishes under the
 // names of feeds.
 import { CORE } from '../../../store/lake/datasets/datasets.ts';
-import { requireCaller } from '../../auth/access.ts';
-import type { Answer, Call, Services } from '../../request/endpoint.ts';
-import { textOf } from '../../request/parameters.ts';
+import { requireCaller } from '../../../reads/rights/access.ts';
+import type { Call, Services } from '../../request/endpoint.ts';
+import type { Answer } from '../../../reads/request/answer.ts';
+import { textOf } from '../../../reads/request/parameters.ts';
 import { toFreeAnswer } from '../../request/rows.ts';
 import type { FileType } from '../../../store/publications/fileTypes.ts';
 import type { Publication } from '../../../store/publications/publications.ts';

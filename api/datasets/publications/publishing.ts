@@ -1,7 +1,7 @@
 // Publishes a file: a body, an export of one version, or a file of the account's part of the source folder.
 // Each is copied in full before it is published under its name.
 import type { Static } from 'typebox';
-import { Type } from '../../request/body/schema.ts';
+import { Type } from '../../../reads/request/schema.ts';
 import { isPattern } from '../../../pipeline/sources/base/pattern.ts';
 import { parseDay } from '../../../query/time/dates.ts';
 import { Failure } from '../../../store/base/failure.ts';
@@ -13,11 +13,11 @@ import {
   type PublicationName,
   checkSymbol,
 } from '../../../store/publications/publications.ts';
-import { requireCaller, findPathWorkspace } from '../../auth/access.ts';
+import { requireCaller, findPathWorkspace } from '../../../reads/rights/access.ts';
 import { EXPORT_BODY, type ExportBody } from '../ingest/exportBody.ts';
 import { writeExportFile } from '../ingest/exporting.ts';
 import type { Call, Services } from '../../request/endpoint.ts';
-import { type Parameter, refuse, textOf } from '../../request/parameters.ts';
+import { type Parameter, refuse, textOf } from '../../../reads/request/parameters.ts';
 import { spoolBody } from '../../http/spool.ts';
 
 /** Parameters that name a file of a type. */

@@ -12,7 +12,7 @@ import {
   findDefaultWorkspace,
   ownWorkspaces,
   findDatasetWorkspace,
-} from '../../auth/access.ts';
+} from '../../../reads/rights/access.ts';
 import type { Services } from '../../request/endpoint.ts';
 
 type ReadableServices = Pick<Services, 'database' | 'lake'>;

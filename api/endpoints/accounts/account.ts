@@ -1,15 +1,16 @@
 // Usage, quota and budget of an account (SPEC.md "Account", INTERFACE.md 5).
 import type { Static } from 'typebox';
-import { Type } from '../../request/body/schema.ts';
+import { Type } from '../../../reads/request/schema.ts';
 import type { TokenWithText } from '../../../store/accounts/accounts.ts';
 import type { Account } from '../../../store/accounts/accountRows.ts';
 import type { Caller } from '../../../store/accounts/callers.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { readUsage, type Usage } from '../../../store/ledger/usage.ts';
-import { requireCaller, requireManager } from '../../auth/access.ts';
-import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
+import { requireCaller, requireManager } from '../../../reads/rights/access.ts';
+import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
+import type { Answer } from '../../../reads/request/answer.ts';
 import { toFreeAnswer } from '../../request/rows.ts';
-import { numberOf, type Parameter, refuse, truthOf } from '../../request/parameters.ts';
+import { numberOf, type Parameter, refuse, truthOf } from '../../../reads/request/parameters.ts';
 import { ruleUsage } from '../../rules/ruleUsage.ts';
 import { tokenNames } from '../../auth/tokenView.ts';
 

@@ -1,8 +1,8 @@
 // Operator endpoints: accounts, their tokens, the audit log, checks and backups. Only the admin token may
 // use them; the command line uses them too.
 import type { Static } from 'typebox';
-import { GRANTS_BYTES_MAX } from '../../request/body/bodyLimits.ts';
-import { Type } from '../../request/body/schema.ts';
+import { GRANTS_BYTES_MAX } from '../../../reads/request/bodyLimits.ts';
+import { Type } from '../../../reads/request/schema.ts';
 import { makeBackup } from '../../../jobs/backup/backup.ts';
 import { saveLastBackup } from '../../../jobs/backup/lastBackup.ts';
 import { healFiles } from '../../../jobs/upkeep/heal.ts';
@@ -16,7 +16,7 @@ import { rotateLive } from '../../../store/work/keyRotation.ts';
 import { readUsage } from '../../../store/ledger/usage.ts';
 import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
 import { toFreeAnswer } from '../../request/rows.ts';
-import { numberOf, textOf } from '../../request/parameters.ts';
+import { numberOf, textOf } from '../../../reads/request/parameters.ts';
 import { issueToken, reissueToken, updateToken } from '../../auth/tokenActions.ts';
 import { CHANGE_TOKEN, CREATE_TOKEN, parseTokenSettings } from '../../auth/tokenBody.ts';
 import { tokenView } from '../../auth/tokenView.ts';

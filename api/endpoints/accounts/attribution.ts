@@ -1,6 +1,6 @@
 // Attribution and disclaimers that must be shown beside the data (SPEC.md "What the service does").
-import { Type } from '../../request/body/schema.ts';
-import { requireCaller, readableDatasets } from '../../auth/access.ts';
+import { Type } from '../../../reads/request/schema.ts';
+import { requireCaller, readableDatasets } from '../../../reads/rights/access.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
 
 /** Texts that must be shown beside values of these names, wherever they are displayed. */

@@ -1,16 +1,16 @@
 // Lists the charged calls of an account, newest first. Lines of the last hour are in the journal, older ones
 // in the dataset `_SYSTEM.CALLS`, which is read like any other.
 import type { Static } from 'typebox';
-import { Type } from '../../request/body/schema.ts';
+import { Type } from '../../../reads/request/schema.ts';
 import { dayIn, endOfDay, startOfDay } from '../../../query/time/dates.ts';
 import { runSeries } from '../../../query/series/series.ts';
 import { planSeries } from '../../../query/plan/seriesPlan.ts';
 import type { Caller } from '../../../store/accounts/callers.ts';
 import { type CallLine, parseLines, readJournal } from '../../../store/ledger/journal.ts';
 import { CALLS, SYSTEM_WORKSPACE } from '../../../store/lake/systemTables.ts';
-import { requireManager, recordVisibility } from '../../auth/access.ts';
+import { requireManager, recordVisibility } from '../../../reads/rights/access.ts';
 import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
-import { dayOf, numberOf } from '../../request/parameters.ts';
+import { dayOf, numberOf } from '../../../reads/request/parameters.ts';
 import { tokenNames } from '../../auth/tokenView.ts';
 
 const LINES_DEFAULT = 100;

@@ -1,10 +1,10 @@
 // The original read buckets with an AWS role. A self-hosted server has no AWS account that a role could
 // trust, so this endpoint refuses and names the alternative.
-import { Type } from '../../request/body/schema.ts';
+import { Type } from '../../../reads/request/schema.ts';
 import { Failure } from '../../../store/base/failure.ts';
-import { findPathWorkspace } from '../../auth/access.ts';
+import { findPathWorkspace } from '../../../reads/rights/access.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
-import { refuse, textOf } from '../../request/parameters.ts';
+import { refuse, textOf } from '../../../reads/request/parameters.ts';
 import { OWNERS_ROW } from '../../request/rows.ts';
 
 /** ARN of a role with IAM's paths and names. */

@@ -1,9 +1,9 @@
 // Endpoints of signed tokens (SPEC.md "Account", "Authentication" 6).
-import { Type } from '../../request/body/schema.ts';
+import { Type } from '../../../reads/request/schema.ts';
 import { Failure } from '../../../store/base/failure.ts';
-import { requireManager } from '../../auth/access.ts';
+import { requireManager } from '../../../reads/rights/access.ts';
 import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
-import { refuse, textOf, truthOf } from '../../request/parameters.ts';
+import { refuse, textOf, truthOf } from '../../../reads/request/parameters.ts';
 
 const ROW = {
   path: '/account/signed',

@@ -1,10 +1,11 @@
 // Tokens of an account: list, create, change, rotate, disable (INTERFACE.md 3.1 "Token settings").
 import type { Static } from 'typebox';
-import { GRANTS_BYTES_MAX } from '../../request/body/bodyLimits.ts';
-import { Type } from '../../request/body/schema.ts';
+import { GRANTS_BYTES_MAX } from '../../../reads/request/bodyLimits.ts';
+import { Type } from '../../../reads/request/schema.ts';
 import type { TokenSettings } from '../../../store/accounts/tokens.ts';
-import { requireManager } from '../../auth/access.ts';
-import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
+import { requireManager } from '../../../reads/rights/access.ts';
+import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
+import type { Answer } from '../../../reads/request/answer.ts';
 import { issueToken, reissueToken, updateToken } from '../../auth/tokenActions.ts';
 import {
   CHANGE_TOKEN,

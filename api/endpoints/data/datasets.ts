@@ -1,7 +1,7 @@
 // Datasets: create, list, get, change, rename, delete (INTERFACE.md 3.2, 3.3).
 import type { Static } from 'typebox';
-import { DATASET_BYTES_MAX } from '../../request/body/bodyLimits.ts';
-import { Type } from '../../request/body/schema.ts';
+import { DATASET_BYTES_MAX } from '../../../reads/request/bodyLimits.ts';
+import { Type } from '../../../reads/request/schema.ts';
 import { flushDataset } from '../../../jobs/run/flush.ts';
 import type { FetchOrder } from '../../../jobs/run/order.ts';
 import { planReingest } from '../../../jobs/run/reingest.ts';
@@ -33,7 +33,7 @@ import {
   checkDatasetRoom,
   findDataset,
   findManagedWorkspace,
-} from '../../auth/access.ts';
+} from '../../../reads/rights/access.ts';
 import {
   CHANGE_DATASET,
   checkSmartLinks,
@@ -47,8 +47,9 @@ import {
 import { checkExpectations, checkPatterns } from '../../datasets/contractBody.ts';
 import { DATASET_VIEW, datasetView } from '../../datasets/datasetView.ts';
 import { checkShares } from '../../datasets/shares.ts';
-import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
-import { numberOf, truthOf } from '../../request/parameters.ts';
+import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
+import type { Answer } from '../../../reads/request/answer.ts';
+import { numberOf, truthOf } from '../../../reads/request/parameters.ts';
 import { JOB_CREATED, answerJobCreated, WAIT } from './jobs.ts';
 import { viewAsDataset } from '../read/views.ts';
 

@@ -1,5 +1,5 @@
 // Deletes or purges records by key and date.
-import { Type } from '../../request/body/schema.ts';
+import { Type } from '../../../reads/request/schema.ts';
 import { flushDataset } from '../../../jobs/run/flush.ts';
 import { planSeries, type SeriesPlan } from '../../../query/plan/seriesPlan.ts';
 import { dayIn, parseDay } from '../../../query/time/dates.ts';
@@ -12,9 +12,9 @@ import { purgeTexts } from '../../../store/work/jobs.ts';
 import { markPartial } from '../../../store/lake/datasets/loadedFiles.ts';
 import { purgeQuarantined } from '../../../store/lake/datasets/quarantine.ts';
 import { scrubOrLater } from '../../../store/catalog/scrub.ts';
-import { requireCaller, checkKind, findDataset } from '../../auth/access.ts';
+import { requireCaller, checkKind, findDataset } from '../../../reads/rights/access.ts';
 import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
-import { dayOf, truthOf } from '../../request/parameters.ts';
+import { dayOf, truthOf } from '../../../reads/request/parameters.ts';
 
 type DeletionServices = Pick<
   Services,

@@ -1,16 +1,17 @@
 // Exports a dataset or a query at one version to files in a folder or a bucket.
-import { SQL_BODY_BYTES_MAX } from '../../request/body/bodyLimits.ts';
-import { Type } from '../../request/body/schema.ts';
+import { SQL_BODY_BYTES_MAX } from '../../../reads/request/bodyLimits.ts';
+import { Type } from '../../../reads/request/schema.ts';
 import { parseUnfinished, parseExportOrder, parseParts } from '../../../jobs/export/exportOrder.ts';
 import { manifestLocation } from '../../../pipeline/targets/target.ts';
 import { type ExportRow, findExport, listExports } from '../../../store/work/exports.ts';
 import { Failure } from '../../../store/base/failure.ts';
-import { findPathWorkspace } from '../../auth/access.ts';
-import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
+import { findPathWorkspace } from '../../../reads/rights/access.ts';
+import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
+import type { Answer } from '../../../reads/request/answer.ts';
 import { EXPORT_BODY } from '../../datasets/ingest/exportBody.ts';
 import { buildExport } from '../../datasets/ingest/exporting.ts';
 import { inRange, LIST_PARAMETERS, listRange } from '../../request/listRange.ts';
-import { truthOf } from '../../request/parameters.ts';
+import { truthOf } from '../../../reads/request/parameters.ts';
 import { ANY, toFreeAnswer, OWNERS_ROW } from '../../request/rows.ts';
 import { createOnce, hashJson } from '../../request/writeOnce.ts';
 import { WAIT } from './jobs.ts';

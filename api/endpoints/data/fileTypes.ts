@@ -1,10 +1,10 @@
 // File types of owners and their published files.
 import type { Static } from 'typebox';
-import { SQL_BODY_BYTES_MAX } from '../../request/body/bodyLimits.ts';
-import { Type } from '../../request/body/schema.ts';
+import { SQL_BODY_BYTES_MAX } from '../../../reads/request/bodyLimits.ts';
+import { Type } from '../../../reads/request/schema.ts';
 import { listFileTypes, saveFileType } from '../../../store/publications/fileTypes.ts';
 import { Failure } from '../../../store/base/failure.ts';
-import { findPathWorkspace } from '../../auth/access.ts';
+import { findPathWorkspace } from '../../../reads/rights/access.ts';
 import { FILE_TYPE_BODY, parseFileType } from '../../datasets/publications/fileTypeBody.ts';
 import { toFileView, toOwnerView } from '../../datasets/publications/fileTypeView.ts';
 import {

@@ -1,6 +1,6 @@
 // The ingestion history: every due time of a schedule and its outcome.
 import type { Static } from 'typebox';
-import { Type } from '../../request/body/schema.ts';
+import { Type } from '../../../reads/request/schema.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import {
   findRun,
@@ -10,8 +10,9 @@ import {
   updateRunNote,
   type RunEntry,
 } from '../../../store/work/runHistory.ts';
-import { findPathWorkspace } from '../../auth/access.ts';
-import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
+import { findPathWorkspace } from '../../../reads/rights/access.ts';
+import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
+import type { Answer } from '../../../reads/request/answer.ts';
 import { LIST_PARAMETERS, listRange } from '../../request/listRange.ts';
 import { ANY, toFreeAnswer, OWNERS_ROW } from '../../request/rows.ts';
 

@@ -1,7 +1,7 @@
 // Job endpoints (INTERFACE.md 3.2, 3.7; the object's exact members are not public).
 import type { Static } from 'typebox';
-import { COLUMNS_BYTES_MAX } from '../../request/body/bodyLimits.ts';
-import { Type } from '../../request/body/schema.ts';
+import { COLUMNS_BYTES_MAX } from '../../../reads/request/bodyLimits.ts';
+import { Type } from '../../../reads/request/schema.ts';
 import { parseJobOrder, fetchOrder } from '../../../jobs/run/order.ts';
 import { dryRun } from '../../../pipeline/edit/dryRun.ts';
 import { checkJsonPath } from '../../../pipeline/decode/json/jsonPath.ts';
@@ -10,11 +10,16 @@ import { findSource } from '../../../store/work/dataSources.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { findJob, findRejects, type Job, listJobs } from '../../../store/work/jobs.ts';
 import { redactText } from '../../../store/base/redact.ts';
-import { requireCaller, checkDatasetRoom, findPathWorkspace } from '../../auth/access.ts';
+import {
+  requireCaller,
+  checkDatasetRoom,
+  findPathWorkspace,
+} from '../../../reads/rights/access.ts';
 import { refuseFeed } from '../../datasets/ingest/sourceBody.ts';
-import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
+import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
+import type { Answer } from '../../../reads/request/answer.ts';
 import { LIST_PARAMETERS, listRange } from '../../request/listRange.ts';
-import { type Parameter, truthOf } from '../../request/parameters.ts';
+import { type Parameter, truthOf } from '../../../reads/request/parameters.ts';
 import { DRY_RUN, dryRunView } from '../../datasets/ingest/dryRunView.ts';
 import { toFreeAnswer } from '../../request/rows.ts';
 import { createOnce, hashJson } from '../../request/writeOnce.ts';

@@ -1,5 +1,5 @@
 // Loads data: the body is written to a durable spool file, which a job then reads.
-import { Type } from '../../request/body/schema.ts';
+import { Type } from '../../../reads/request/schema.ts';
 import { dryRun } from '../../../pipeline/edit/dryRun.ts';
 import { checkJsonPath } from '../../../pipeline/decode/json/jsonPath.ts';
 import { checkName } from '../../../store/lake/versions/columns.ts';
@@ -10,9 +10,10 @@ import {
   findWritableWorkspace,
   checkDatasetRoom,
   checkKind,
-} from '../../auth/access.ts';
+} from '../../../reads/rights/access.ts';
 import { DRY_RUN, dryRunView } from '../../datasets/ingest/dryRunView.ts';
-import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
+import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
+import type { Answer } from '../../../reads/request/answer.ts';
 import {
   DATE_ORDER,
   JSON_PATH,
@@ -29,7 +30,7 @@ import {
   textOf,
   truthOf,
   type Values,
-} from '../../request/parameters.ts';
+} from '../../../reads/request/parameters.ts';
 import { toFreeAnswer } from '../../request/rows.ts';
 import { createOnce } from '../../request/writeOnce.ts';
 import { spoolBody } from '../../http/spool.ts';

@@ -1,5 +1,5 @@
 // Lists, releases or discards records that violated an expectation of their dataset.
-import { Type } from '../../request/body/schema.ts';
+import { Type } from '../../../reads/request/schema.ts';
 import { releaseRecords } from '../../../pipeline/edit/release.ts';
 import type { Dataset } from '../../../store/lake/datasets/datasets.ts';
 import {
@@ -10,10 +10,16 @@ import {
   type QuarantineFilter,
 } from '../../../store/lake/datasets/quarantine.ts';
 import { checkStorage } from '../../../store/lake/storage.ts';
-import { requireCaller, findDataset, findManagedWorkspace } from '../../auth/access.ts';
+import { requireCaller, findDataset, findManagedWorkspace } from '../../../reads/rights/access.ts';
 import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
 import { DUPLICATE_PARAMETERS, readDuplicates } from '../../datasets/ingest/loadParameters.ts';
-import { listOf, numberOf, type Parameter, refuse, textOf } from '../../request/parameters.ts';
+import {
+  listOf,
+  numberOf,
+  type Parameter,
+  refuse,
+  textOf,
+} from '../../../reads/request/parameters.ts';
 import { toFreeAnswer } from '../../request/rows.ts';
 
 /** Records of one list by default. */

@@ -1,5 +1,5 @@
 // Writes single records with `POST /record` (formerly `/write`).
-import { Type } from '../../request/body/schema.ts';
+import { Type } from '../../../reads/request/schema.ts';
 import {
   CONFIRM_ADJUSTMENT,
   DATE_ORDER,
@@ -8,7 +8,7 @@ import {
 import { REJECTS, SOME_LOAD_COUNTS } from '../../datasets/ingest/loadAnswer.ts';
 import { writeRecords } from '../../datasets/ingest/recordWriting.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
-import type { Parameter } from '../../request/parameters.ts';
+import type { Parameter } from '../../../reads/request/parameters.ts';
 
 const flag = (name: string, help: string): Parameter => ({ kind: 'boolean', name, help });
 

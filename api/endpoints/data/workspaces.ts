@@ -1,6 +1,6 @@
 // Workspaces and their job logs.
 import type { Static } from 'typebox';
-import { Type } from '../../request/body/schema.ts';
+import { Type } from '../../../reads/request/schema.ts';
 import { CORE } from '../../../store/lake/datasets/datasets.ts';
 import { createWorkspace as makeWorkspace } from '../../../store/lake/datasetEdits.ts';
 import { LEVELS, listLog } from '../../../store/work/jobs.ts';
@@ -10,10 +10,10 @@ import {
   requireManager,
   ownWorkspaces,
   findManagedWorkspace,
-} from '../../auth/access.ts';
+} from '../../../reads/rights/access.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
 import { LIST_PARAMETERS, listRange } from '../../request/listRange.ts';
-import { refuse, textOf } from '../../request/parameters.ts';
+import { refuse, textOf } from '../../../reads/request/parameters.ts';
 
 const WORKSPACE = Type.Object({
   workspace: Type.String(),

@@ -1,7 +1,7 @@
 // The changelog for programs, without a token.
 import { readFile } from 'node:fs/promises';
-import { Type } from '../../request/body/schema.ts';
-import { parseReleases } from '../../market/reference/changelog.ts';
+import { Type } from '../../../reads/request/schema.ts';
+import { parseReleases } from '../../../reads/market/reference/changelog.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
 
 /** At the root of a clone or a package. */

@@ -1,13 +1,13 @@
 // Data points: the list of a symbol, and one of them as plain text (SPEC.md "Data points").
-import { Type } from '../../request/body/schema.ts';
+import { Type } from '../../../reads/request/schema.ts';
 import {
   answerMarketPoint,
   isMarketPoint,
   listMarketPoints,
-} from '../../read/points/marketPoints.ts';
-import { listPoints } from '../../read/points/pointList.ts';
-import { answerPoint } from '../../read/points/pointValue.ts';
-import { SERIES_PARAMETERS } from '../../read/seriesParameters.ts';
+} from '../../../reads/points/marketPoints.ts';
+import { listPoints } from '../../../reads/points/pointList.ts';
+import { answerPoint } from '../../../reads/points/pointValue.ts';
+import { SERIES_PARAMETERS } from '../../../reads/series/seriesParameters.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
 
 const VALUE_PARAMETERS = new Set(['cache', 'cacheTTL', 'estimate', 'maxMessages', 'asOf']);

@@ -10,18 +10,18 @@ import {
   MONTH_SHAPE,
   RECENT_SHAPE,
   RECORDS_SHAPE,
-} from '../../market/reference/exchangeStats.ts';
-import { FIXED_FORMATS, FIXED_PARAMETERS } from '../../market/reference/fixedPrice.ts';
-import { answerFutures, FUTURE_SHAPE } from '../../market/reference/futures.ts';
+} from '../../../reads/market/reference/exchangeStats.ts';
+import { FIXED_FORMATS, FIXED_PARAMETERS } from '../../../reads/market/reference/fixedPrice.ts';
+import { answerFutures, FUTURE_SHAPE } from '../../../reads/market/reference/futures.ts';
 import {
   answerOptionMonths,
   answerOptionSymbols,
   OPTION_SYMBOL_SHAPE,
-} from '../../market/reference/optionSymbols.ts';
+} from '../../../reads/market/reference/optionSymbols.ts';
 import { listShape, mapShape } from '../../../market/types/shape.ts';
 import { shapedAnswer } from '../../request/rows.ts';
 import type { Call, Endpoint } from '../../request/endpoint.ts';
-import type { Parameter } from '../../request/parameters.ts';
+import type { Parameter } from '../../../reads/request/parameters.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { CORE } from '../../../store/lake/datasets/datasets.ts';
 import { timeSeries } from './read.ts';

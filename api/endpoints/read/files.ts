@@ -1,5 +1,5 @@
 // Lists published files and downloads one by an address that works once (SPEC.md "Files").
-import { Type } from '../../request/body/schema.ts';
+import { Type } from '../../../reads/request/schema.ts';
 import { answerDownload, answerDownloadLink } from '../../datasets/publications/downloads.ts';
 import { toFileTypeEntry, toFileInfo } from '../../datasets/publications/fileTypeView.ts';
 import { answerHist } from '../../datasets/publications/hist.ts';
@@ -7,8 +7,8 @@ import {
   resolveFileType,
   readableFileTypes,
 } from '../../datasets/publications/readableFileTypes.ts';
-import { requireCaller } from '../../auth/access.ts';
-import { METERING_PARAMETERS } from '../../read/metering.ts';
+import { requireCaller } from '../../../reads/rights/access.ts';
+import { METERING_PARAMETERS } from '../../../reads/series/metering.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
 import { toFreeAnswer } from '../../request/rows.ts';
 

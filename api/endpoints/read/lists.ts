@@ -1,5 +1,5 @@
 // Lists readable data: dataset schemas of all workspaces or one, metadata down to a key, time series.
-import { Type } from '../../request/body/schema.ts';
+import { Type } from '../../../reads/request/schema.ts';
 import { runSeries } from '../../../query/series/series.ts';
 import { isoTime } from '../../../store/base/clock.ts';
 import { Failure } from '../../../store/base/failure.ts';
@@ -12,12 +12,12 @@ import {
   ownWorkspaces,
   readableDatasets,
   findManagedWorkspace,
-} from '../../auth/access.ts';
+} from '../../../reads/rights/access.ts';
 import { queryView, datasetView, keyView, schemaView } from '../../datasets/datasetView.ts';
-import { readDataset } from '../../read/series.ts';
+import { readDataset } from '../../../reads/series/series.ts';
 import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
 import { toFreeAnswer } from '../../request/rows.ts';
-import { numberOf, truthOf } from '../../request/parameters.ts';
+import { numberOf, truthOf } from '../../../reads/request/parameters.ts';
 
 const ANY = Type.Object({}, { additionalProperties: true });
 const LIST_MAX = 5_000;

@@ -1,5 +1,5 @@
 // Endpoints of currencies and crypto currencies.
-import { answerCrypto } from '../../market/money/crypto.ts';
+import { answerCrypto } from '../../../reads/market/money/crypto.ts';
 import {
   answerConvert,
   answerHistorical,
@@ -9,11 +9,11 @@ import {
   HISTORICAL_SHAPE,
   LATEST_SHAPE,
   RATE_SHAPE,
-} from '../../market/money/fx.ts';
-import { FIXED_FORMATS, FIXED_PARAMETERS } from '../../market/reference/fixedPrice.ts';
+} from '../../../reads/market/money/fx.ts';
+import { FIXED_FORMATS, FIXED_PARAMETERS } from '../../../reads/market/reference/fixedPrice.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
 import { ANY, shapedAnswer } from '../../request/rows.ts';
-import type { Parameter } from '../../request/parameters.ts';
+import type { Parameter } from '../../../reads/request/parameters.ts';
 
 const ROW = {
   method: 'GET',

@@ -1,18 +1,18 @@
 // Published queries: SELECTs with typed parameters, each with its own endpoint.
-import { SQL_BODY_BYTES_MAX } from '../../request/body/bodyLimits.ts';
-import { Type } from '../../request/body/schema.ts';
+import { SQL_BODY_BYTES_MAX } from '../../../reads/request/bodyLimits.ts';
+import { Type } from '../../../reads/request/schema.ts';
 import type { ParameterValue, ParameterValues } from '../../../query/sql/text/spelling.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import type { PublishedQuery, QueryParameter } from '../../../store/lake/datasets/views.ts';
-import { requireCaller, findManagedWorkspace } from '../../auth/access.ts';
+import { requireCaller, findManagedWorkspace } from '../../../reads/rights/access.ts';
 import type { Call, Endpoint } from '../../request/endpoint.ts';
 import { parseDay } from '../../../query/time/dates.ts';
-import { buildQueriesDocument } from '../../sql/queriesDocument.ts';
-import { refuse, textOf } from '../../request/parameters.ts';
-import { ENDPOINT_BODY, endpointBody } from '../../sql/queryBody.ts';
-import { answerSql } from '../../sql/sql.ts';
-import { findPublishedQuery } from '../../auth/viewAccess.ts';
-import { SQL_PARAMETERS, RESERVED_NAMES } from '../../sql/sqlParameters.ts';
+import { buildQueriesDocument } from '../../../reads/sql/queriesDocument.ts';
+import { refuse, textOf } from '../../../reads/request/parameters.ts';
+import { ENDPOINT_BODY, endpointBody } from '../../../reads/sql/queryBody.ts';
+import { answerSql } from '../../../reads/sql/sql.ts';
+import { findPublishedQuery } from '../../../reads/rights/viewAccess.ts';
+import { SQL_PARAMETERS, RESERVED_NAMES } from '../../../reads/sql/sqlParameters.ts';
 
 const ANY = Type.Object({}, { additionalProperties: true });
 const CHANGED = Type.Object({

@@ -1,19 +1,19 @@
 // The two read endpoints: a workspace's data, and the time series of SPEC.md.
-import { Type } from '../../request/body/schema.ts';
+import { Type } from '../../../reads/request/schema.ts';
 import { inputOf } from '../../../market/inputs/inputs.ts';
 import type { SeriesShape } from '../../../query/plan/seriesMembers.ts';
 import type { Lake } from '../../../store/lake/lake.ts';
 import { CORE, type Dataset } from '../../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../../store/base/failure.ts';
-import { requireCaller, findDataset, findSeriesDataset } from '../../auth/access.ts';
+import { requireCaller, findDataset, findSeriesDataset } from '../../../reads/rights/access.ts';
 import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
-import { answerSeries, type SeriesAdapter } from '../../read/series.ts';
-import { renderChart, parseChartFormat, toSeriesChart } from '../../read/charts.ts';
-import { resolveLinkedKeys } from '../../market/reference/smartLinks.ts';
-import { answerBatch } from '../../read/batch.ts';
-import { CHARTED_SERIES_PARAMETERS, splitSegment } from '../../read/seriesParameters.ts';
-import { refusePending } from '../../stock/marketFilling.ts';
-import { answerView, findSeriesView, findView } from '../../sql/views.ts';
+import { answerSeries, type SeriesAdapter } from '../../../reads/series/series.ts';
+import { renderChart, parseChartFormat, toSeriesChart } from '../../../reads/series/charts.ts';
+import { resolveLinkedKeys } from '../../../reads/market/reference/smartLinks.ts';
+import { answerBatch } from '../../../reads/series/batch.ts';
+import { CHARTED_SERIES_PARAMETERS, splitSegment } from '../../../reads/series/seriesParameters.ts';
+import { refusePending } from '../../request/marketFilling.ts';
+import { answerView, findSeriesView, findView } from '../../../reads/sql/views.ts';
 
 const RECORDS = Type.Array(Type.Object({}, { additionalProperties: true }));
 

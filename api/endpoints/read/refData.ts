@@ -1,15 +1,18 @@
 // Reference data: trading days, symbols, exchanges, sectors, identifiers and search (INTERFACE.md 1).
-import { Type } from '../../request/body/schema.ts';
-import { FIXED_FORMATS, FIXED_PARAMETERS } from '../../market/reference/fixedPrice.ts';
-import { answerIdentifiers, IDENTIFIERS_SHAPE } from '../../market/reference/identifiers.ts';
+import { Type } from '../../../reads/request/schema.ts';
+import { FIXED_FORMATS, FIXED_PARAMETERS } from '../../../reads/market/reference/fixedPrice.ts';
+import {
+  answerIdentifiers,
+  IDENTIFIERS_SHAPE,
+} from '../../../reads/market/reference/identifiers.ts';
 import {
   answerList,
   answerSymbolsBy,
   SECURITY_SHAPE,
   VENUE_SHAPE,
-} from '../../market/reference/lists.ts';
-import { answerSearch, SEARCH_RESULT_SHAPE } from '../../market/reference/search.ts';
-import { answerDates } from '../../market/reference/tradingDates.ts';
+} from '../../../reads/market/reference/lists.ts';
+import { answerSearch, SEARCH_RESULT_SHAPE } from '../../../reads/market/reference/search.ts';
+import { answerDates } from '../../../reads/market/reference/tradingDates.ts';
 import { listShape } from '../../../market/types/shape.ts';
 import { shapedAnswer } from '../../request/rows.ts';
 import type { Endpoint } from '../../request/endpoint.ts';

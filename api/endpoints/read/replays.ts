@@ -1,5 +1,5 @@
 // Creates and controls replays, and serves their streams.
-import { Type } from '../../request/body/schema.ts';
+import { Type } from '../../../reads/request/schema.ts';
 import {
   answerReplayed,
   CHANGE_REPLAY,

@@ -1,14 +1,14 @@
 // The SQL endpoint: a SELECT over the datasets of a workspace (INTERFACE.md 3.6).
-import { SQL_BODY_BYTES_MAX } from '../../request/body/bodyLimits.ts';
-import { Type } from '../../request/body/schema.ts';
+import { SQL_BODY_BYTES_MAX } from '../../../reads/request/bodyLimits.ts';
+import { Type } from '../../../reads/request/schema.ts';
 import { TEXT_MAX } from '../../../query/sql/text/tokens.ts';
 import type { ParameterValue, ParameterValues } from '../../../query/sql/text/spelling.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import type { Call, Endpoint } from '../../request/endpoint.ts';
-import { readParameters, refuse, textOf } from '../../request/parameters.ts';
-import { answerSql, type SqlRequest } from '../../sql/sql.ts';
-import { rewriteStatement } from '../../sql/statementRewrite.ts';
-import { SQL_PARAMETERS } from '../../sql/sqlParameters.ts';
+import { readParameters, refuse, textOf } from '../../../reads/request/parameters.ts';
+import { answerSql, type SqlRequest } from '../../../reads/sql/sql.ts';
+import { rewriteStatement } from '../../../reads/sql/statementRewrite.ts';
+import { SQL_PARAMETERS } from '../../../reads/sql/sqlParameters.ts';
 
 const ROW = {
   path: '/sql-query/:workspace',

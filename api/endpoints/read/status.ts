@@ -1,8 +1,8 @@
 // `GET /status` and the OpenAPI document, without a token.
-import { Type } from '../../request/body/schema.ts';
+import { Type } from '../../../reads/request/schema.ts';
 import { marketDocument } from '../../market/document/marketDocument.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
-import { textOf } from '../../request/parameters.ts';
+import { textOf } from '../../../reads/request/parameters.ts';
 import { buildOpenApi } from '../../introspection/openapi/openapi.ts';
 import { VERSION } from '../../../store/base/version.ts';
 

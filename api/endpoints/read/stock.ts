@@ -1,11 +1,11 @@
 // The stock endpoints: one type of a symbol, or several types of one or many (SPEC.md "Batch").
-import { Type } from '../../request/body/schema.ts';
-import { volumeShape } from '../../market/marketListShapes.ts';
+import { Type } from '../../../reads/request/schema.ts';
+import { volumeShape } from '../../../reads/market/marketListShapes.ts';
 import { shapedAnswer } from '../../request/rows.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
-import { answerStock } from '../../stock/stock.ts';
-import { answerStockBatch } from '../../stock/stockBatch.ts';
-import { STOCK_PARAMETERS } from '../../stock/stockParameters.ts';
+import { answerStock } from '../../../reads/stock/stock.ts';
+import { answerStockBatch } from '../../../reads/stock/stockBatch.ts';
+import { STOCK_PARAMETERS } from '../../../reads/stock/stockParameters.ts';
 
 const RECORD = Type.Object({}, { additionalProperties: true });
 

@@ -1,15 +1,20 @@
 // Rows of streams. If a stream shares its path with a REST state, the `Accept` header selects one.
-import { Type } from '../../request/body/schema.ts';
-import { answerDeep, answerDeepPart, answerLast, answerTops } from '../../streams/liveStates.ts';
-import { DEEP_SHAPE, LAST_SHAPE, TOPS_SHAPE } from '../../streams/liveShapes.ts';
+import { Type } from '../../../reads/request/schema.ts';
+import {
+  answerDeep,
+  answerDeepPart,
+  answerLast,
+  answerTops,
+} from '../../../reads/streams/liveStates.ts';
+import { DEEP_SHAPE, LAST_SHAPE, TOPS_SHAPE } from '../../../reads/streams/liveShapes.ts';
 import { ANY, shapedAnswer } from '../../request/rows.ts';
 import { CHANGE_STREAM, changeStream } from '../../streams/updateSubscription.ts';
 import { answerRecords } from '../../streams/recordStreams.ts';
 import { answerStream } from '../../streams/answerStream.ts';
-import { type StreamRow, STREAM_ROWS } from '../../sse/streamTable.ts';
-import { FIXED_FORMATS, FIXED_PARAMETERS } from '../../market/reference/fixedPrice.ts';
+import { type StreamRow, STREAM_ROWS } from '../../../reads/live/streamTable.ts';
+import { FIXED_FORMATS, FIXED_PARAMETERS } from '../../../reads/market/reference/fixedPrice.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
-import type { Parameter } from '../../request/parameters.ts';
+import type { Parameter } from '../../../reads/request/parameters.ts';
 
 const HEARTBEAT_SECONDS_MAX = 300;
 /** The year 2100. */

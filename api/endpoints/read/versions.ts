@@ -1,12 +1,12 @@
 // Lists a dataset's versions, and the records that each of them changed.
-import { Type } from '../../request/body/schema.ts';
+import { Type } from '../../../reads/request/schema.ts';
 import { readVersions } from '../../../store/lake/history/versions.ts';
 import { Failure } from '../../../store/base/failure.ts';
-import { requireCaller, isForeign, findWholeDataset } from '../../auth/access.ts';
+import { requireCaller, isForeign, findWholeDataset } from '../../../reads/rights/access.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
-import { numberOf, refuse, textOf } from '../../request/parameters.ts';
-import { parseAsOf } from '../../read/series.ts';
-import { isIndexed, listChangesSince } from '../../read/versionChanges.ts';
+import { numberOf, refuse, textOf } from '../../../reads/request/parameters.ts';
+import { parseAsOf } from '../../../reads/series/series.ts';
+import { isIndexed, listChangesSince } from '../../../reads/series/versionChanges.ts';
 
 const VERSIONS_DEFAULT = 100;
 const VERSIONS_MAX = 10_000;

@@ -1,16 +1,20 @@
 // Views: named SELECTs that are read like datasets (INTERFACE.md 3.6).
-import { SQL_BODY_BYTES_MAX } from '../../request/body/bodyLimits.ts';
-import { Type } from '../../request/body/schema.ts';
+import { SQL_BODY_BYTES_MAX } from '../../../reads/request/bodyLimits.ts';
+import { Type } from '../../../reads/request/schema.ts';
 import { datasetOfView } from '../../../query/sql/run/viewSeries.ts';
 import { weightOf } from '../../../query/sql/run/price.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import type { NamedQueries, View } from '../../../store/lake/datasets/views.ts';
 import { nameCollision } from '../../../store/lake/datasets/nameCollisions.ts';
-import { requireCaller, checkDatasetRoom, findManagedWorkspace } from '../../auth/access.ts';
+import {
+  requireCaller,
+  checkDatasetRoom,
+  findManagedWorkspace,
+} from '../../../reads/rights/access.ts';
 import { schemaView } from '../../datasets/datasetView.ts';
 import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
-import { planView } from '../../sql/views.ts';
-import { VIEW_BODY, viewBody, viewMembers } from '../../sql/queryBody.ts';
+import { planView } from '../../../reads/sql/views.ts';
+import { VIEW_BODY, viewBody, viewMembers } from '../../../reads/sql/queryBody.ts';
 
 const ANY = Type.Object({}, { additionalProperties: true });
 const ROW = {

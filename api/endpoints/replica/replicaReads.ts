@@ -1,13 +1,18 @@
 // Read endpoints of a replica. It answers current records of datasets that it follows and is up to date with.
 // All other requests, and all refusals, are left to the serving node.
-import { accessDelayMs, findDataset, requireCaller, findSeriesDataset } from '../../auth/access.ts';
+import {
+  accessDelayMs,
+  findDataset,
+  requireCaller,
+  findSeriesDataset,
+} from '../../../reads/rights/access.ts';
 import type { AdmissionServices } from '../../auth/admission.ts';
-import { answerBatch } from '../../read/batch.ts';
-import { parseChartFormat } from '../../read/charts.ts';
-import { answerSeries, type SeriesServices } from '../../read/series.ts';
-import { splitSegment } from '../../read/seriesParameters.ts';
-import type { SqlServices } from '../../sql/sql.ts';
-import { isLinkedCall } from '../../market/reference/smartLinks.ts';
+import { answerBatch } from '../../../reads/series/batch.ts';
+import { parseChartFormat } from '../../../reads/series/charts.ts';
+import { answerSeries, type SeriesServices } from '../../../reads/series/series.ts';
+import { splitSegment } from '../../../reads/series/seriesParameters.ts';
+import type { SqlServices } from '../../../reads/sql/sql.ts';
+import { isLinkedCall } from '../../../reads/market/reference/smartLinks.ts';
 import type { Caller } from '../../../store/accounts/callers.ts';
 import type { Call, Endpoint } from '../../request/endpoint.ts';
 import type { Dataset } from '../../../store/lake/datasets/datasets.ts';

@@ -1,9 +1,9 @@
 // SQL on a replica over current records of datasets and views that it follows.
-import { requireCaller } from '../../auth/access.ts';
-import { parseChartFormat } from '../../read/charts.ts';
-import { rewriteStatement } from '../../sql/statementRewrite.ts';
-import { answerSql } from '../../sql/sql.ts';
-import { refuse, textOf } from '../../request/parameters.ts';
+import { requireCaller } from '../../../reads/rights/access.ts';
+import { parseChartFormat } from '../../../reads/series/charts.ts';
+import { rewriteStatement } from '../../../reads/sql/statementRewrite.ts';
+import { answerSql } from '../../../reads/sql/sql.ts';
+import { refuse, textOf } from '../../../reads/request/parameters.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
 import { type BoundTable, datasetsOf } from '../../../query/sql/plan/boundTable.ts';
 import { SYSTEM_WORKSPACE } from '../../../store/lake/systemTables.ts';

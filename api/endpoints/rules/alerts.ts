@@ -1,5 +1,5 @@
 // Alerts of rules and their deliveries, with manual redelivery.
-import { Type } from '../../request/body/schema.ts';
+import { Type } from '../../../reads/request/schema.ts';
 import { parseInstant } from '../../../query/time/dates.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import {
@@ -8,12 +8,16 @@ import {
   findAlert,
   requeueAlert,
 } from '../../../store/work/alerts.ts';
-import { requireManager } from '../../auth/access.ts';
-import { answerFixed, FIXED_FORMATS, FIXED_PARAMETERS } from '../../market/reference/fixedPrice.ts';
+import { requireManager } from '../../../reads/rights/access.ts';
+import {
+  answerFixed,
+  FIXED_FORMATS,
+  FIXED_PARAMETERS,
+} from '../../../reads/market/reference/fixedPrice.ts';
 import { evaluateRuleAt } from '../../rules/backtesting.ts';
 import { alertView } from '../../rules/ruleViews.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
-import { numberOf, type Parameter, refuse, textOf } from '../../request/parameters.ts';
+import { numberOf, type Parameter, refuse, textOf } from '../../../reads/request/parameters.ts';
 import { ANY, toFreeAnswer } from '../../request/rows.ts';
 import { newSecret, ownRule, RULE_ROW } from './ruleRow.ts';
 

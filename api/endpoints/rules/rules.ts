@@ -1,22 +1,22 @@
 // Creates, edits, pauses and lists rules (SPEC.md "Rules engine", INTERFACE.md 4).
 import type { Static } from 'typebox';
-import { Type } from '../../request/body/schema.ts';
+import { Type } from '../../../reads/request/schema.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { newUuid } from '../../../store/base/random.ts';
 import { listAlerts } from '../../../store/work/alerts.ts';
 import { findRule, type Rule, listRules as readRules } from '../../../store/work/rules.ts';
-import { requireManager } from '../../auth/access.ts';
+import { requireManager } from '../../../reads/rights/access.ts';
 import { answerBacktest, BACKTEST_BODY } from '../../rules/backtesting.ts';
 import { answerLookup } from '../../rules/lookups.ts';
-import { FIXED_FORMATS, FIXED_PARAMETERS } from '../../market/reference/fixedPrice.ts';
-import { resolveTickers } from '../../stock/symbology.ts';
+import { FIXED_FORMATS, FIXED_PARAMETERS } from '../../../reads/market/reference/fixedPrice.ts';
+import { resolveTickers } from '../../../reads/stock/symbology.ts';
 import { RULE_BODY, checkRule } from '../../rules/ruleBodies.ts';
 import { createOutputDataset } from '../../rules/datasetOutput.ts';
 import { buildRuleReader } from '../../rules/ruleReaders.ts';
 import { refuseUnknownSymbol } from '../../rules/ruleSymbol.ts';
 import { outputView, ruleView, schemaView } from '../../rules/ruleViews.ts';
 import type { Endpoint, Services } from '../../request/endpoint.ts';
-import { type Parameter, textOf, truthOf } from '../../request/parameters.ts';
+import { type Parameter, textOf, truthOf } from '../../../reads/request/parameters.ts';
 import { ANY, toFreeAnswer } from '../../request/rows.ts';
 import { newSecret, ownRule, RULE_ROW } from './ruleRow.ts';
 

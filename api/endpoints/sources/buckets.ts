@@ -4,10 +4,16 @@ import { openSource } from '../../../jobs/run/fetch.ts';
 import type { Credential } from '../../../pipeline/sources/base/source.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { findCredential, unsealCredential } from '../../../store/work/dataSources.ts';
-import { findPathWorkspace } from '../../auth/access.ts';
-import { Type } from '../../request/body/schema.ts';
+import { findPathWorkspace } from '../../../reads/rights/access.ts';
+import { Type } from '../../../reads/request/schema.ts';
 import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
-import { numberOf, type Parameter, refuse, textOf, truthOf } from '../../request/parameters.ts';
+import {
+  numberOf,
+  type Parameter,
+  refuse,
+  textOf,
+  truthOf,
+} from '../../../reads/request/parameters.ts';
 import { ANY, toFreeAnswer, OWNERS_ROW } from '../../request/rows.ts';
 import { ownSource } from './sources.ts';
 

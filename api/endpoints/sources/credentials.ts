@@ -1,6 +1,6 @@
 // Credentials of data sources. Their secrets are stored encrypted and never returned.
 import type { Static } from 'typebox';
-import { Type } from '../../request/body/schema.ts';
+import { Type } from '../../../reads/request/schema.ts';
 import type { Credential } from '../../../pipeline/sources/base/source.ts';
 import {
   type CredentialRow,
@@ -15,8 +15,9 @@ import {
 } from '../../../store/work/dataSources.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import type { Secrets } from '../../../store/catalog/secrets/secrets.ts';
-import { findPathWorkspace } from '../../auth/access.ts';
-import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
+import { findPathWorkspace } from '../../../reads/rights/access.ts';
+import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
+import type { Answer } from '../../../reads/request/answer.ts';
 import { inRange, LIST_PARAMETERS, listRange } from '../../request/listRange.ts';
 import { ANY, toFreeAnswer, OWNERS_ROW } from '../../request/rows.ts';
 import { CREDENTIAL_BODY, parseCredential } from '../../datasets/ingest/sourceBody.ts';

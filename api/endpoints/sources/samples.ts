@@ -2,17 +2,18 @@
 // records. Nothing is stored.
 import { readFile } from 'node:fs/promises';
 import type { Static } from 'typebox';
-import { Type } from '../../request/body/schema.ts';
+import { Type } from '../../../reads/request/schema.ts';
 import { checkJsonPath } from '../../../pipeline/decode/json/jsonPath.ts';
 import { sampleRecords, suggestSchema } from '../../../pipeline/edit/sample.ts';
 import type { DataSourceRow } from '../../../store/work/dataSources.ts';
-import { findPathWorkspace } from '../../auth/access.ts';
-import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
-import { SQL_BODY_BYTES_MAX, VALUES_MAX } from '../../request/body/bodyLimits.ts';
+import { findPathWorkspace } from '../../../reads/rights/access.ts';
+import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
+import type { Answer } from '../../../reads/request/answer.ts';
+import { SQL_BODY_BYTES_MAX, VALUES_MAX } from '../../../reads/request/bodyLimits.ts';
 import { findShapeFault } from '../../request/body/shape.ts';
 import { checkBody } from '../../request/body/jsonBody.ts';
 import { DATE_ORDER, parseDateOrder, JSON_PATH } from '../../datasets/ingest/loadParameters.ts';
-import { type Parameter, textOf } from '../../request/parameters.ts';
+import { type Parameter, textOf } from '../../../reads/request/parameters.ts';
 import { ANY, toFreeAnswer, OWNERS_ROW } from '../../request/rows.ts';
 import { SOURCE_BODY, SOURCE_TYPES } from '../../datasets/ingest/sourceBody.ts';
 import { withFirstFile, withWorkbench } from '../../datasets/ingest/sourcePreview.ts';

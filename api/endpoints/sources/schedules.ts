@@ -1,16 +1,21 @@
 // Ingestion schedules: when data of a source is loaded into a dataset.
 import type { Static } from 'typebox';
-import { COLUMNS_BYTES_MAX } from '../../request/body/bodyLimits.ts';
-import { Type } from '../../request/body/schema.ts';
+import { COLUMNS_BYTES_MAX } from '../../../reads/request/bodyLimits.ts';
+import { Type } from '../../../reads/request/schema.ts';
 import { nextTime, nextTimes } from '../../../jobs/schedule/cron.ts';
 import { UTC } from '../../../jobs/schedule/timeZone.ts';
 import { findSource, insertSource } from '../../../store/work/dataSources.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { countOutcomes } from '../../../store/work/runHistory.ts';
 import { newScheduleId, type Schedule } from '../../../store/work/schedules.ts';
-import { requireCaller, checkDatasetRoom, findPathWorkspace } from '../../auth/access.ts';
+import {
+  requireCaller,
+  checkDatasetRoom,
+  findPathWorkspace,
+} from '../../../reads/rights/access.ts';
 import { refuseFeed } from '../../datasets/ingest/sourceBody.ts';
-import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
+import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
+import type { Answer } from '../../../reads/request/answer.ts';
 import { inRange, LIST_PARAMETERS, listRange } from '../../request/listRange.ts';
 import { ANY, toFreeAnswer, OWNERS_ROW } from '../../request/rows.ts';
 import { createOnce, hashJson } from '../../request/writeOnce.ts';

@@ -1,7 +1,7 @@
 // Data sources: stored definitions from which schedules and jobs load records.
 import type { Static } from 'typebox';
-import { SQL_BODY_BYTES_MAX } from '../../request/body/bodyLimits.ts';
-import { Type } from '../../request/body/schema.ts';
+import { SQL_BODY_BYTES_MAX } from '../../../reads/request/bodyLimits.ts';
+import { Type } from '../../../reads/request/schema.ts';
 import { checkDefinition } from '../../../pipeline/sources/pull.ts';
 import type { SourceDefinition } from '../../../pipeline/sources/base/source.ts';
 import {
@@ -16,8 +16,9 @@ import {
 } from '../../../store/work/dataSources.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { CORE } from '../../../store/lake/datasets/datasets.ts';
-import { findPathWorkspace } from '../../auth/access.ts';
-import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
+import { findPathWorkspace } from '../../../reads/rights/access.ts';
+import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
+import type { Answer } from '../../../reads/request/answer.ts';
 import { inRange, LIST_PARAMETERS, listRange } from '../../request/listRange.ts';
 import { ANY, toFreeAnswer, OWNERS_ROW } from '../../request/rows.ts';
 import { parseDefinition, SOURCE_BODY } from '../../datasets/ingest/sourceBody.ts';

@@ -1,6 +1,6 @@
 // Webhooks: URLs that are notified when jobs end.
 import type { Static } from 'typebox';
-import { Type } from '../../request/body/schema.ts';
+import { Type } from '../../../reads/request/schema.ts';
 import type { WebhookSecrets } from '../../../jobs/deliveries/deliveries.ts';
 import { checkUrl } from '../../../pipeline/sources/base/guard.ts';
 import { checkHeaders } from '../../../pipeline/sources/http/headers.ts';
@@ -16,8 +16,9 @@ import {
   type Webhook,
   type WebhookFilter,
 } from '../../../store/work/webhooks.ts';
-import { findPathWorkspace } from '../../auth/access.ts';
-import type { Answer, Call, Endpoint, Services } from '../../request/endpoint.ts';
+import { findPathWorkspace } from '../../../reads/rights/access.ts';
+import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
+import type { Answer } from '../../../reads/request/answer.ts';
 import { inRange, LIST_PARAMETERS, listRange } from '../../request/listRange.ts';
 import { ANY, toFreeAnswer, OWNERS_ROW } from '../../request/rows.ts';
 import { HEADERS } from '../../datasets/ingest/sourceBody.ts';

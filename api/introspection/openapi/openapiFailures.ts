@@ -2,7 +2,7 @@
 // their formats.
 import type { FailureType } from '../../../store/base/failure.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
-import { FAILURES } from '../../request/failures.ts';
+import { FAILURES } from '../../../reads/request/failures.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

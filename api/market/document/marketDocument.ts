@@ -1,7 +1,7 @@
 // Builds the market's own OpenAPI document: one operation for each type, with the exact shape of its answer.
 // The document of all endpoints has one operation for many types and describes their answers only as objects
 // or lists.
-import { Type } from '../../request/body/schema.ts';
+import { Type } from '../../../reads/request/schema.ts';
 import type { Shape } from '../../../market/types/shape.ts';
 import { createFindShape, typeShapes } from '../../../market/types/shapes.ts';
 import { type DescribedEndpoint, buildOpenApi } from '../../introspection/openapi/openapi.ts';

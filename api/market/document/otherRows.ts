@@ -1,11 +1,11 @@
 // Builds rows of the market's document for the whole market, batches of types, and lists that a path names.
 import { mapShape, type Shape } from '../../../market/types/shape.ts';
 import { pascal, type FindShape } from '../../../market/types/shapes.ts';
-import { MARKET_LIST_VARIANTS } from '../marketLists.ts';
-import { CRYPTO_SHAPES } from '../money/crypto.ts';
-import { LIST_SHAPES } from '../reference/lists.ts';
-import { EVENTS, EVENTS_SHAPE } from '../../stock/events.ts';
-import { CHANNEL_SHAPES } from '../../streams/liveShapes.ts';
+import { MARKET_LIST_VARIANTS } from '../../../reads/market/marketLists.ts';
+import { CRYPTO_SHAPES } from '../../../reads/market/money/crypto.ts';
+import { LIST_SHAPES } from '../../../reads/market/reference/lists.ts';
+import { EVENTS, EVENTS_SHAPE } from '../../../reads/stock/events.ts';
+import { CHANNEL_SHAPES } from '../../../reads/streams/liveShapes.ts';
 import type { TypeRow } from './typeRow.ts';
 import type { DocumentedType } from './typeRows.ts';
 

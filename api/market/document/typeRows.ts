@@ -17,9 +17,9 @@ import {
   recordShape,
   type TypeShapes,
 } from '../../../market/types/shapes.ts';
-import { type LoadedVariant, listLoadedVariants } from '../../stock/loadedShapes.ts';
-import { listUsedParameters } from '../../stock/stockParameters.ts';
-import { STOCK_TYPES, type StockType } from '../../stock/stockTypes.ts';
+import { type LoadedVariant, listLoadedVariants } from '../../../reads/stock/loadedShapes.ts';
+import { listUsedParameters } from '../../../reads/stock/stockParameters.ts';
+import { STOCK_TYPES, type StockType } from '../../../reads/stock/stockTypes.ts';
 import { ATTRIBUTE, buildOperationName, type TypeRow } from './typeRow.ts';
 
 /** A type with its rows, and the shape of all its answers in a batch. */

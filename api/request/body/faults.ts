@@ -2,8 +2,8 @@
 // in one pass: typebox's checker takes 50 to 350 ms for a dataset of 1,000 properties. Lists and objects are
 // counted before their items are visited, and faults beyond the first few are only counted.
 import type { TSchema } from 'typebox';
-import { FAULTS_SHOWN, ITEMS_MAX } from './bodyLimits.ts';
-import { ANY_NAME, patternOf } from './schema.ts';
+import { FAULTS_SHOWN, ITEMS_MAX } from '../../../reads/request/bodyLimits.ts';
+import { ANY_NAME, patternOf } from '../../../reads/request/schema.ts';
 
 interface Schema {
   readonly type?: string;

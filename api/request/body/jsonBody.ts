@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { TSchema } from 'typebox';
 import { Failure } from '../../../store/base/failure.ts';
-import { VALUES_MAX } from './bodyLimits.ts';
+import { VALUES_MAX } from '../../../reads/request/bodyLimits.ts';
 import { findFaults } from './faults.ts';
 import { type Pace, SENDING_PACE, watchSender } from './pace.ts';
 import { findShapeFault } from './shape.ts';

@@ -1,6 +1,6 @@
 // Checks depth and number of values of JSON before it is parsed, in one pass over its bytes. Without this
 // check a short text of brackets becomes a million objects, or overflows the stack of a recursive reader.
-import { DEPTH_MAX } from './bodyLimits.ts';
+import { DEPTH_MAX } from '../../../reads/request/bodyLimits.ts';
 
 const [QUOTE, COMMA, BACKSLASH] = [0x22, 0x2c, 0x5c] as const;
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d] as const;

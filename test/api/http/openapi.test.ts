@@ -5,8 +5,8 @@ import { test } from 'vitest';
 import { ENDPOINTS } from '../../../api/endpoints/index.ts';
 import { expandPath, buildOpenApi } from '../../../api/introspection/openapi/openapi.ts';
 import { MARKET_TYPES } from '../../../market/types/marketTypes.ts';
-import { STOCK_TYPES } from '../../../api/stock/stockTypes.ts';
-import type { Release } from '../../../api/market/reference/changelog.ts';
+import { STOCK_TYPES } from '../../../reads/stock/stockTypes.ts';
+import type { Release } from '../../../reads/market/reference/changelog.ts';
 import { VERSION } from '../../../store/base/version.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
 

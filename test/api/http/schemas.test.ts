@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { Type as Theirs } from 'typebox';
 import { Check } from 'typebox/schema';
-import { Type } from '../../../api/request/body/schema.ts';
+import { Type } from '../../../reads/request/schema.ts';
 
 type Makers = typeof Type;
 

@@ -2,7 +2,7 @@
 // above the rate limits, for every row.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
-import { FAILURES } from '../../../api/request/failures.ts';
+import { FAILURES } from '../../../reads/request/failures.ts';
 import type { FailureType } from '../../../store/base/failure.ts';
 import type { TokenSettings } from '../../../store/accounts/tokens.ts';
 import { startServer, type TestServer } from '../../base/server.ts';

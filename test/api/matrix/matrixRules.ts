@@ -1,7 +1,7 @@
 // The expected verdicts, stated once: they follow from a row's reach, the grip of a token on the requested
 // object, and the state of its account. Nothing here is copied from answers of the server.
-import type { TokenNeed } from '../../../api/request/endpoint.ts';
-import { FAILURES } from '../../../api/request/failures.ts';
+import type { TokenNeed } from '../../../reads/rights/access.ts';
+import { FAILURES } from '../../../reads/request/failures.ts';
 import type { FailureType } from '../../../store/base/failure.ts';
 import type { Right, TokenKind } from '../../../store/accounts/tokens.ts';
 import type { Reach, Way } from './matrixCases.ts';

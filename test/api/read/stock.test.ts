@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, test } from 'vitest';
-import { STOCK_TYPES } from '../../../api/stock/stockTypes.ts';
+import { STOCK_TYPES } from '../../../reads/stock/stockTypes.ts';
 import { verifyLedger } from '../../../jobs/upkeep/verifyLedger.ts';
 import {
   askStock,

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'vitest';
-import { hashBody, beginSignatureCheck, type SignedRequest } from '../../../api/auth/signing.ts';
+import { beginSignatureCheck, type SignedRequest } from '../../../api/auth/signing.ts';
+import { hashBody } from '../../../store/base/bodyHash.ts';
 import { Failure } from '../../../store/base/failure.ts';
 
 interface Vector extends Omit<SignedRequest, 'date' | 'authorization'> {

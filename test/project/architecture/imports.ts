@@ -21,11 +21,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   query: ['store', 'workers'],
   pipeline: ['query', 'store'],
   market: ['query', 'store', 'workers'],
-  jobs: ['pipeline', 'market', 'query', 'store', 'workers'],
-  api: ['jobs', 'pipeline', 'market', 'query', 'store', 'workers'],
+  reads: ['pipeline', 'market', 'query', 'store', 'workers'],
+  jobs: ['reads', 'pipeline', 'market', 'query', 'store', 'workers'],
+  api: ['jobs', 'reads', 'pipeline', 'market', 'query', 'store', 'workers'],
   // It runs in a browser: only the words of SQL are shared with the server.
   console: SQL_WORDS,
-  app: ['api', 'jobs', 'pipeline', 'market', 'query', 'store', 'workers'],
+  app: ['api', 'jobs', 'reads', 'pipeline', 'market', 'query', 'store', 'workers'],
   // Runs alone in an image, beside the server.
   deploy: [],
   cli: ['app', 'jobs', 'pipeline', 'market', 'query', 'store'],
@@ -61,7 +62,7 @@ const HTTP_HOME = 'store/base/http.ts';
 
 export const importRules: readonly Rule[] = [
   {
-    name: 'imports point downwards: app, cli -> api -> jobs -> pipeline, market -> query -> store',
+    name: 'imports point downwards: app, cli -> api -> jobs -> reads -> pipeline, market -> query -> store',
     check: ({ sources }) =>
       sources.flatMap((source) =>
         source.imports

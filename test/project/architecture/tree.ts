@@ -10,6 +10,7 @@ export const PRODUCT = [
   'workers',
   'pipeline',
   'query',
+  'reads',
   'jobs',
   'market',
   'api',

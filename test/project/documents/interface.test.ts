@@ -7,7 +7,7 @@ import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { ENDPOINTS } from '../../../api/endpoints/index.ts';
 import { buildOpenApi } from '../../../api/introspection/openapi/openapi.ts';
-import { parseReleases } from '../../../api/market/reference/changelog.ts';
+import { parseReleases } from '../../../reads/market/reference/changelog.ts';
 import { breaksOf, inlined, type Interface } from './interface.ts';
 
 const FILES = globSync(join(import.meta.dirname, 'interfaces', '*.json.gz'));

@@ -5,7 +5,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'vitest';
 import { openReplica, readingPools } from '../../../app/nodes/replica.ts';
-import { currentMoment } from '../../../api/read/moments.ts';
+import { currentMoment } from '../../../reads/series/moments.ts';
 import { compactDataset } from '../../../jobs/upkeep/compaction.ts';
 import { flushDataset } from '../../../jobs/run/flush.ts';
 import { VersionOutdated } from '../../../store/files/files.ts';

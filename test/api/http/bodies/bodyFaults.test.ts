@@ -11,9 +11,9 @@ import {
   FAULTS_SHOWN,
   ITEMS_MAX,
   jsonBytesMax,
-} from '../../../../api/request/body/bodyLimits.ts';
+} from '../../../../reads/request/bodyLimits.ts';
 import { findFaults } from '../../../../api/request/body/faults.ts';
-import { ANY_NAME, patternOf, Type } from '../../../../api/request/body/schema.ts';
+import { ANY_NAME, patternOf, Type } from '../../../../reads/request/schema.ts';
 import { findShapeFault } from '../../../../api/request/body/shape.ts';
 import {
   bodyWith,

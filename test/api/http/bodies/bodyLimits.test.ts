@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
 import { test } from 'vitest';
-import { CONTROL_BYTES_MAX, DATASET_BYTES_MAX } from '../../../../api/request/body/bodyLimits.ts';
+import { CONTROL_BYTES_MAX, DATASET_BYTES_MAX } from '../../../../reads/request/bodyLimits.ts';
 import { loaded, read, send } from '../../../base/client.ts';
 import { startServer, type TestServer } from '../../../base/server.ts';
 

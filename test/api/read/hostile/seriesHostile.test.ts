@@ -2,8 +2,8 @@
 // value is refused with a sentence that names it; nothing fails, hangs, or is echoed in a header.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, describe, test } from 'vitest';
-import type { Parameter } from '../../../../api/request/parameters.ts';
-import { CHARTED_SERIES_PARAMETERS } from '../../../../api/read/seriesParameters.ts';
+import type { Parameter } from '../../../../reads/request/parameters.ts';
+import { CHARTED_SERIES_PARAMETERS } from '../../../../reads/series/seriesParameters.ts';
 import { loaded } from '../../../base/client.ts';
 import { HOSTILE_TEXTS } from '../../../soak/fuzz/http/hostile.ts';
 import { startServer, type TestServer } from '../../../base/server.ts';

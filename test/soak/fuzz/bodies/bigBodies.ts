@@ -1,7 +1,7 @@
 // Requests that are wide, deep or long, for each row of the table of endpoints: its JSON body and its
 // parameters, as long as the server accepts.
 import type { Endpoint } from '../../../../api/request/endpoint.ts';
-import type { Parameter } from '../../../../api/request/parameters.ts';
+import type { Parameter } from '../../../../reads/request/parameters.ts';
 import type { Seeded } from '../../crash/rounds/seeded.ts';
 import {
   bodyWith,

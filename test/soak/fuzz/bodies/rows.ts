@@ -6,7 +6,7 @@ import {
   jsonBytesMax,
   MCP_BYTES_MAX,
   PUSH_BYTES_MAX,
-} from '../../../../api/request/body/bodyLimits.ts';
+} from '../../../../reads/request/bodyLimits.ts';
 import type { Schema } from './schemas.ts';
 
 /** A route that accepts JSON. */

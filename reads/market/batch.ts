@@ -1,0 +1,162 @@
+// Computes the types of a batch: cached answers, and one plan and one read for all others.
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import type { Need, Read } from '../../market/types/typeRequest.ts';
+import type { MarketType } from '../../market/types/marketTypes.ts';
+import type { Dataset } from '../../store/lake/datasets/datasets.ts';
+import type { Body } from '../../store/duckdb/protocol.ts';
+import { monotonicMs } from '../../store/base/clock.ts';
+import type { Moment } from '../../store/lake/history/history.ts';
+import { requireCaller } from '../rights/access.ts';
+import type { Fare } from '../series/metering.ts';
+import type { ReadRequest } from '../request/readRequest.ts';
+import { type AnswerRequest, findAnswer, cacheAnswer } from './answerCache.ts';
+import { findMaxDelayMs, selectReadableInputs, renderAnswer } from './market.ts';
+import { buildTypeRequest, parseOptions, refuseContradictions } from './options.ts';
+import { buildTypeFare, countMaxObjects } from './pricing.ts';
+import { type MarketServices, planNeeds, type ReadableInputs, runReadPlan } from './inputReads.ts';
+
+export interface ComputedBatch {
+  readonly snapshot: number;
+  readonly moment: Moment;
+  /** All datasets that are read for the answer. */
+  readonly datasets: readonly Dataset[];
+  readonly buildFare: (type: MarketType) => Fare;
+  /** The answer of a type for each symbol, in the order of the symbols. */
+  readonly renderBodies: (type: MarketType) => Promise<readonly Body[]>;
+}
+
+/** One type for all symbols, with the answers that are cached. */
+interface TypeBatch {
+  readonly requests: readonly AnswerRequest[];
+  readonly cachedAnswers: ReadonlyMap<AnswerRequest, NonNullable<ReturnType<typeof findAnswer>>>;
+}
+
+export async function computeBatch(
+  call: ReadRequest,
+  services: MarketServices,
+  types: readonly MarketType[],
+  symbols: readonly string[],
+  at: Moment,
+): Promise<ComputedBatch> {
+  const nowMs = services.clock();
+  const caller = requireCaller(call.caller);
+  const all = new Map(
+    types.map((type) => [type, buildTypeBatch(type, symbols, call, services, nowMs)] as const),
+  );
+  const readable = mergeReadable([...all.values()].flatMap(({ requests }) => requests.slice(0, 1)));
+  const tableIds = [...readable.values()].map(({ tableId }) => tableId);
+  const stamps = services.market.stampsOf(tableIds, services);
+  const uncachedRequests = [...all.values()].flatMap(({ requests, cachedAnswers }) =>
+    requests.filter((one) => !cachedAnswers.has(one)),
+  );
+  const needs = uncachedRequests.flatMap(({ typeRequest, requestedType }) =>
+    requestedType.needs(typeRequest),
+  );
+  const planned = await planNeeds(call, services, readable, needs, at);
+  const cached = [...all.values()].flatMap((batch) => [...batch.cachedAnswers.values()]);
+  const snapshot = Math.max(planned.snapshot, ...cached.map((answer) => answer.snapshot));
+  let pendingRead: Promise<Read> | undefined;
+  const yieldIfDue = createYielder();
+  const answerOne = async (one: AnswerRequest, batch: TypeBatch): Promise<Body> => {
+    const before = batch.cachedAnswers.get(one);
+    if (before !== undefined) return before.body;
+    pendingRead ??= runReadPlan(planned, services, call);
+    const read = await pendingRead;
+    const body = await renderAnswer(
+      call,
+      services,
+      one.requestedType,
+      one.typeRequest,
+      read,
+      'json',
+    );
+    const most = countMaxObjects(one.requestedType, [one.typeRequest], planned, true);
+    cacheAnswer(one, { body, snapshot: planned.snapshot, tag: undefined, most }, read, stamps);
+    return body;
+  };
+  return {
+    snapshot,
+    moment: planned.moment,
+    datasets: [...readable.values()],
+    buildFare: (type) => {
+      const batch = all.get(type) ?? NONE;
+      const typeRequests = batch.requests.map(({ typeRequest }) => typeRequest);
+      const uncached = batch.requests
+        .filter((one) => !batch.cachedAnswers.has(one))
+        .map(({ typeRequest }) => typeRequest);
+      const most = (foreign: boolean): number =>
+        countCachedObjects(batch, foreign) + countMaxObjects(type, uncached, planned, foreign);
+      return buildTypeFare(call, caller, type, typeRequests, most, readable, services);
+    },
+    renderBodies: async (type) => {
+      const batch = all.get(type) ?? NONE;
+      const bodies: Body[] = [];
+      for (const one of batch.requests) {
+        bodies.push(await answerOne(one, batch));
+        if (!batch.cachedAnswers.has(one)) await yieldIfDue();
+      }
+      return bodies;
+    },
+  };
+}
+
+/** Milliseconds of computation before the event loop is yielded. */
+const YIELD_AFTER_MS = 5;
+
+/** Yields the event loop when the computation since the last yield took at least `TURN_MS`. */
+function createYielder(): () => Promise<void> {
+  let sinceMs = monotonicMs();
+  return async () => {
+    if (monotonicMs() - sinceMs < YIELD_AFTER_MS) return;
+    await yieldToEventLoop();
+    sinceMs = monotonicMs();
+  };
+}
+
+const NONE: TypeBatch = { requests: [], cachedAnswers: new Map() };
+
+function buildTypeBatch(
+  type: MarketType,
+  symbols: readonly string[],
+  call: ReadRequest,
+  services: MarketServices,
+  nowMs: number,
+): TypeBatch {
+  const options = parseOptions(type, call.query, false);
+  refuseContradictions(type, options);
+  // The needs of a type differ between symbols only in the key.
+  const readable = selectReadableInputs(
+    type,
+    type.needs(buildTypeRequest('', options, nowMs)),
+    call,
+    services.lake,
+  );
+  const untilMs = nowMs - findMaxDelayMs(requireCaller(call.caller), readable, services.lake);
+  const requests = symbols.map((symbol): AnswerRequest => ({
+    call,
+    services,
+    requestedType: type,
+    typeRequest: buildTypeRequest(symbol, options, nowMs, untilMs),
+    readable,
+    format: 'json',
+  }));
+  const cached = requests.flatMap((one) => {
+    const answer = findAnswer(one);
+    return answer === undefined ? [] : [[one, answer] as const];
+  });
+  return { requests, cachedAnswers: new Map(cached) };
+}
+
+function mergeReadable(requests: readonly AnswerRequest[]): ReadableInputs {
+  const all = new Map<Need['input'], Dataset>();
+  for (const { readable } of requests) {
+    for (const [input, dataset] of readable) all.set(input, dataset);
+  }
+  return all;
+}
+
+const countCachedObjects = ({ cachedAnswers }: TypeBatch, foreign: boolean): number =>
+  [...cachedAnswers.values()].reduce(
+    (sum, { body, most }) => sum + (foreign ? most : body.objects),
+    0,
+  );
