@@ -36,7 +36,7 @@ import { WriteKeys } from '../store/work/writeKeys.ts';
 import { composeServices } from './services.ts';
 import { loadDemo } from '../jobs/upkeep/demo.ts';
 import { type Exchange, makeExchange } from '../jobs/exchange/fill.ts';
-import { storedFeed } from '../api/streams/storedFeed.ts';
+import { storedFeed } from '../jobs/feeds/storedFeed.ts';
 import { exchangeFeed } from '../jobs/feeds/exchangeFeed.ts';
 import { CORE } from '../store/lake/datasets/datasets.ts';
 import { isPlaceholder } from '../store/lake/datasets/placeholders.ts';

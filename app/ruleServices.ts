@@ -1,6 +1,6 @@
 // Composes rules, and the deliveries of their alerts.
 import { type AlertRecordServices, saveAlert } from '../api/rules/datasetOutput.ts';
-import { buildRuleReader, type RuleServices } from '../api/rules/ruleReaders.ts';
+import { buildRuleReader, type RuleServices } from '../jobs/rules/ruleReaders.ts';
 import type { Services } from '../api/request/endpoint.ts';
 import { AlertDeliveries } from '../jobs/deliveries/alertDeliveries.ts';
 import { listTableIds } from '../store/lake/pushes/pendingTable.ts';

@@ -49,7 +49,7 @@ import type { Answer } from '../../reads/request/answer.ts';
 import { normalizeSymbol } from '../../reads/stock/knownSymbols.ts';
 import { resolveTickers } from '../../reads/stock/symbology.ts';
 import { RULE_BODY, checkRule } from './ruleBodies.ts';
-import { buildRuleReader, type RuleServices } from './ruleReaders.ts';
+import { buildRuleReader, type RuleServices } from '../../jobs/rules/ruleReaders.ts';
 
 const SYMBOLS_MAX = 50;
 const DAY_TEXT = Type.String({ maxLength: 30 });

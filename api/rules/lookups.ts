@@ -7,7 +7,7 @@ import { findDataset, requireManager } from '../../reads/rights/access.ts';
 import { readDataset } from '../../reads/series/series.ts';
 import type { Call } from '../request/endpoint.ts';
 import { backgroundRequest } from '../../reads/rights/backgroundRequest.ts';
-import type { RuleServices } from './ruleReaders.ts';
+import type { RuleServices } from '../../jobs/rules/ruleReaders.ts';
 
 /** The property of CORE's companies behind a value. */
 const PROPERTIES: Readonly<Record<string, string>> = {

@@ -1,15 +1,10 @@
 // Streams records as they are written: of any dataset, and of those of CORE that the original streamed under
 // names of their own.
 import type { ReadRequest } from '../../reads/request/readRequest.ts';
-import { runSeries } from '../../query/series/series.ts';
-import type { Row } from '../../market/derive/values.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { formatMoment } from '../../store/lake/history/history.ts';
 import { requireCaller, findWholeDataset } from '../../reads/rights/access.ts';
-import { currentMoment } from '../../reads/series/moments.ts';
-import { readDataset, readSince } from '../../reads/series/series.ts';
-import type { Call, Services } from '../request/endpoint.ts';
+import type { Call } from '../request/endpoint.ts';
 import type { Answer } from '../../reads/request/answer.ts';
 import { listOf, refuse, truthOf, type Values } from '../../reads/request/parameters.ts';
 import type { LatestMessages } from '../sse/connection.ts';
@@ -19,20 +14,16 @@ import {
   type RecordReader,
   type WatchPosition,
   WRITTEN_MAX,
-  type WrittenRecord,
 } from '../../reads/live/recordWatches.ts';
 import type { RecordShape } from '../../reads/live/streamTable.ts';
 import { readDeletions, RESET, canReportDeletions } from '../../reads/streams/deletions.ts';
+import { createWrittenReader, readLatest } from '../../reads/streams/writtenRecords.ts';
 import { openStream, type Opening } from './openStream.ts';
 
 import type { OpenStreamServices } from './streamServices.ts';
 import type { Past } from '../../reads/streams/storedTicks.ts';
 import type { Subscription } from '../../store/bus/group.ts';
-import {
-  RECORD_SHAPES,
-  type RecordRenderer,
-  UNCHANGED_RECORD,
-} from '../../reads/market/money/recordShapes.ts';
+import { RECORD_SHAPES, UNCHANGED_RECORD } from '../../reads/market/money/recordShapes.ts';
 
 /** Maximum keys, the same as for symbols of other streams. */
 const KEYS_MAX = 50;
@@ -144,21 +135,11 @@ async function readWrittenBefore(
   return [...new Map(messages.map((past) => [past.symbol, past])).values()];
 }
 
-type ReadServices = Pick<Services, 'lake' | 'pending' | 'series'> & OpenStreamServices;
-
-/** Builds a call that belongs to the stream and outlives the request that opened it. */
-const toLastingCall = (call: ReadRequest): ReadRequest => ({
-  ...call,
-  query: {},
-  path: {},
-  departure: () => new AbortController().signal,
-});
-
 /** Adds deletions before written records, so that a record that is written again exists afterwards. */
 function withDeletions(
   { tableId }: Dataset,
   written: RecordReader,
-  services: ReadServices,
+  services: OpenStreamServices,
 ): RecordReader {
   return {
     begin: written.begin,
@@ -176,80 +157,4 @@ function withDeletions(
       }
     },
   };
-}
-
-export function createWrittenReader(
-  dataset: Dataset,
-  render: RecordRenderer,
-  call: ReadRequest,
-  services: ReadServices,
-): RecordReader {
-  const bare = toLastingCall(call);
-  const { tableId } = dataset;
-  return {
-    begin: async () => currentMoment(services),
-    since: async (before, until) => {
-      const since = await readPosition(tableId, before, services);
-      const at = until === undefined ? currentMoment(services) : undefined;
-      // The dataset was dropped, or the position has expired: only later records are published.
-      const current = services.lake.directory.datasetById(tableId);
-      if (since === undefined || current === undefined) {
-        return { records: [], moment: until ?? currentMoment(services), isExpired: true };
-      }
-      const own = { limit: WRITTEN_MAX, sort: 'asc' } as const;
-      const options = { own, at, since, rowsMax: WRITTEN_MAX };
-      const readCall =
-        until === undefined ? bare : { ...bare, query: { asOf: formatMoment(until) } };
-      const { moment, plan } = await readDataset(readCall, services, current, 'data', options);
-      const { bytes } = await runSeries(plan, 'jsonl', services.series, bare);
-      return { records: toWritten(bytes, current, render), moment };
-    },
-  };
-}
-
-/** Reads a position; undefined if the dataset was dropped, or the position has expired. */
-async function readPosition(
-  tableId: number,
-  position: WatchPosition,
-  services: ReadServices,
-): ReturnType<typeof readSince> {
-  if (position !== 'nothing') return readSince(tableId, position, services);
-  const table = await services.lake.table(tableId);
-  return table && { table: { ...table, files: [] }, visibleRecords: () => [] };
-}
-
-function toWritten(
-  bytes: Uint8Array,
-  { mapping: { key } }: Dataset,
-  render: RecordRenderer,
-): readonly WrittenRecord[] {
-  const lines = Buffer.from(bytes).toString('utf8').split('\n');
-  return lines.flatMap((json): readonly WrittenRecord[] => {
-    if (json === '') return [];
-    if (key === undefined && render === UNCHANGED_RECORD) return [{ key, json }];
-    const record = JSON.parse(json) as Row;
-    const ofKey = key === undefined ? key : String(record[key]);
-    return [{ key: ofKey, json: render(record, json) }];
-  });
-}
-
-/** Reads the latest record of each key as of a moment, with the caller's own rights. */
-async function readLatest(
-  dataset: Dataset,
-  render: RecordRenderer,
-  keys: readonly string[],
-  call: ReadRequest,
-  services: ReadServices,
-  position: WatchPosition | undefined,
-): Promise<ReadonlyMap<string, string>> {
-  if (keys.length === 0 || position === 'nothing') return new Map();
-  const bare = toLastingCall(call);
-  const own = { keys, last: 1 };
-  const now = formatMoment(currentMoment(services));
-  const asOf = position === undefined ? now : formatMoment(position);
-  // The cache has only current data.
-  const readCall = asOf === now ? bare : { ...bare, query: { asOf } };
-  const { plan } = await readDataset(readCall, services, dataset, 'data', { own });
-  const { bytes } = await runSeries(plan, 'jsonl', services.series, bare);
-  return new Map(toWritten(bytes, dataset, render).map(({ json, key = '' }) => [key, json]));
 }

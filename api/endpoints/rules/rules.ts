@@ -12,7 +12,7 @@ import { FIXED_FORMATS, FIXED_PARAMETERS } from '../../../reads/market/reference
 import { resolveTickers } from '../../../reads/stock/symbology.ts';
 import { RULE_BODY, checkRule } from '../../rules/ruleBodies.ts';
 import { createOutputDataset } from '../../rules/datasetOutput.ts';
-import { buildRuleReader } from '../../rules/ruleReaders.ts';
+import { buildRuleReader } from '../../../jobs/rules/ruleReaders.ts';
 import { refuseUnknownSymbol } from '../../rules/ruleSymbol.ts';
 import { outputView, ruleView, schemaView } from '../../rules/ruleViews.ts';
 import type { Endpoint, Services } from '../../request/endpoint.ts';

@@ -1,7 +1,7 @@
 // Publishes records written into TRADES, QUOTES and BOOK of CORE, by pushes, loads and feeds of others, as
 // ticks: they are applied to the board and sent to subscribers. Changed and deleted records are corrected on
 // the board.
-import { type Play, pause } from '../../jobs/feeds/feed.ts';
+import { type Play, pause } from './feed.ts';
 import type { Row } from '../../market/derive/values.ts';
 import { compareWithKept } from '../../market/live/liveTrades.ts';
 import type { Tick } from '../../market/live/tick.ts';
@@ -13,9 +13,9 @@ import { type Change, type RecordReader, WRITTEN_MAX } from '../../reads/live/re
 import { Corrections } from '../../reads/streams/corrections.ts';
 import { readEndedKeys } from '../../reads/streams/deletions.ts';
 
-import type { OpenStreamServices } from './streamServices.ts';
+import type { StreamServices } from '../../reads/streams/streamAccess.ts';
 import { UNCHANGED_RECORD } from '../../reads/market/money/recordShapes.ts';
-import { createWrittenReader } from './recordStreams.ts';
+import { createWrittenReader } from '../../reads/streams/writtenRecords.ts';
 import { restore, ticksName } from '../../reads/streams/boardRecovery.ts';
 import {
   compareTime,
@@ -39,7 +39,7 @@ interface FollowedInput {
   tableId: number | undefined;
 }
 
-export function storedFeed(services: OpenStreamServices): Play {
+export function storedFeed(services: StreamServices): Play {
   let wake = (): void => undefined;
   const followed = new Map<TickInput, FollowedInput>();
   // A dataset is followed from its first record on.
@@ -69,14 +69,14 @@ export function storedFeed(services: OpenStreamServices): Play {
 }
 
 /** Finds the dataset of an input; the synthetic exchange publishes its own ticks. */
-function findFollowable(input: TickInput, { lake }: OpenStreamServices): Dataset | undefined {
+function findFollowable(input: TickInput, { lake }: StreamServices): Dataset | undefined {
   const dataset = lake.directory.dataset(CORE, input);
   return dataset === undefined || isPlaceholder(dataset) ? undefined : dataset;
 }
 
 interface FollowContext {
   readonly onTicks: (count: number) => void;
-  readonly services: OpenStreamServices;
+  readonly services: StreamServices;
   readonly signal: AbortSignal;
 }
 
@@ -139,11 +139,7 @@ async function follow(
 }
 
 const withEndedKeys =
-  (
-    { tableId }: Dataset,
-    written: RecordReader,
-    services: OpenStreamServices,
-  ): RecordReader['since'] =>
+  ({ tableId }: Dataset, written: RecordReader, services: StreamServices): RecordReader['since'] =>
   async (before) => {
     const change = await written.since(before);
     const current = services.lake.directory.datasetById(tableId);
@@ -155,7 +151,7 @@ const withEndedKeys =
 async function publishChange(
   { endedKeys, records }: Change,
   { corrections, placedOf }: Pick<FollowedInput, 'corrections' | 'placedOf'>,
-  services: OpenStreamServices,
+  services: StreamServices,
 ): Promise<number> {
   const { board } = services.streams;
   // So many records at once are a loaded day, not live ticks.
@@ -186,7 +182,7 @@ async function publishChange(
  */
 function classifyTick(
   tick: Tick,
-  { streams: { board } }: OpenStreamServices,
+  { streams: { board } }: StreamServices,
 ): 'news' | 'known' | 'wrong' {
   const live = board.get(tick.symbol);
   if (live === undefined) return 'news';

@@ -1,6 +1,6 @@
 // Reads the values of rules by a caller's rights: live quotes, daily figures, and records of datasets.
-import { type NamedFact, parseNamedFact } from '../../jobs/rules/runningRule.ts';
-import type { RuleReader } from '../../jobs/rules/ruleGroup.ts';
+import { type NamedFact, parseNamedFact } from './runningRule.ts';
+import type { RuleReader } from './ruleGroup.ts';
 import { dayAt } from '../../market/derive/exchangeTime.ts';
 import type { Row } from '../../market/derive/values.ts';
 import { type Facts, computeFacts } from '../../market/rules/ruleFacts.ts';
@@ -17,7 +17,7 @@ import { findWholeDataset } from '../../reads/rights/access.ts';
 import { selectReadableInputs } from '../../reads/market/market.ts';
 import { buildTypeRequest } from '../../reads/market/options.ts';
 import { readDataset } from '../../reads/series/series.ts';
-import type { Services } from '../request/endpoint.ts';
+import type { ReadServices } from '../../reads/request/readServices.ts';
 import { buildRights } from '../../reads/streams/quoteRights.ts';
 import { findEntitledInputs, type StreamServices } from '../../reads/streams/streamAccess.ts';
 import { backgroundRequest } from '../../reads/rights/backgroundRequest.ts';
@@ -36,7 +36,7 @@ const CACHE_MAX = 5_000;
 /** Symbols of one read. */
 const BATCH_SIZE = 20;
 
-export type RuleServices = StreamServices & Pick<Services, 'queries' | 'workers'>;
+export type RuleServices = StreamServices & Pick<ReadServices, 'queries' | 'workers'>;
 
 /** Builds the reader of a caller's rules. @throws Failure if the caller may not read live data. */
 export function buildRuleReader(caller: Caller, services: RuleServices): RuleReader {
@@ -109,7 +109,7 @@ function datasetOfFact(
 }
 
 /** Whether a value is computed from data of others; values of symbols are computed from CORE. */
-function isOfOthers(name: string, caller: Caller, { lake }: Pick<Services, 'lake'>): boolean {
+function isOfOthers(name: string, caller: Caller, { lake }: Pick<ReadServices, 'lake'>): boolean {
   const fact = parseNamedFact(name);
   const workspace = fact === undefined || fact.namespace === 'STOCK' ? CORE : fact.workspace;
   return lake.directory.workspace(workspace)?.accountId !== caller.accountId;
@@ -118,7 +118,7 @@ function isOfOthers(name: string, caller: Caller, { lake }: Pick<Services, 'lake
 function readsTable(
   tableId: number,
   facts: readonly NamedFact[],
-  { lake }: Pick<Services, 'lake'>,
+  { lake }: Pick<ReadServices, 'lake'>,
 ): boolean {
   const dataset = lake.directory.datasetById(tableId);
   if (dataset === undefined) return false;
