@@ -24,6 +24,7 @@ import {
   refuseShape,
 } from '../request/body/jsonBody.ts';
 import { mergeForm, readParameters } from '../../reads/request/parameters.ts';
+import { StageTimes } from '../../reads/request/stages.ts';
 import type { TestCursors } from '../../reads/request/testCursors.ts';
 import type { RecordAnswer } from './accessLog.ts';
 import type { AnswerBuffers } from './answerBuffers.ts';
@@ -54,6 +55,8 @@ interface RouteOptions<S extends ServingServices> {
   /** The services bound to an account. */
   readonly servicesFor: (accountId: string) => S;
   readonly answerBuffers: AnswerBuffers;
+  /** Whether an answer has data of its caller alone: its stages may be timed. */
+  readonly isOwnData?: (answer: Answer, account: string) => boolean;
   readonly recordAnswer: RecordAnswer;
   readonly atTurnEnd: AtTurnEnd;
   readonly testCursors: TestCursors | undefined;
@@ -107,9 +110,11 @@ async function serve<S extends ServingServices>(
     });
   const fence = readsData(endpoint) ? options.port.fence : undefined;
   try {
+    const stages = new StageTimes(beganMs);
     const { account, answer } = await computeAnswer(endpoint, request, options, {
       departure: makeDeparture(request, reply),
       atEnd: makeAtEnd(reply),
+      stages,
     });
     if (fence?.isConfirmed() === false) await confirmAnswer(answer, fence);
     const buffers = {
@@ -118,6 +123,8 @@ async function serve<S extends ServingServices>(
     };
     atTurnEnd(() => {
       try {
+        if (options.isOwnData?.(answer, account) === true)
+          reply.header('server-timing', stages.header());
         sendAnswer(reply, answer, services.settings, buffers);
         recordAnswer(request, reply, beganMs);
       } catch (error) {
@@ -180,7 +187,7 @@ async function computeAnswer<S extends ServingServices>(
   endpoint: Endpoint<S>,
   request: FastifyRequest,
   { port, servicesFor, services, testCursors }: RouteOptions<S>,
-  ends: Pick<Call, 'atEnd' | 'departure'>,
+  ends: Pick<Call, 'atEnd' | 'departure' | 'stages'>,
 ): Promise<{ readonly account: string; readonly answer: Answer }> {
   const path = request.params as Readonly<Record<string, string>>;
   if (!isVersion(path['version'] ?? '')) throw new Failure('NotFound');
@@ -193,6 +200,7 @@ async function computeAnswer<S extends ServingServices>(
   const token = readToken(query, request.headers, read?.value);
   const { caller, actor, checkBody: verifyBody } = admit(endpoint, token, request, services, port);
   if (body?.kind !== 'file') verifyBody?.(hashBody(read?.bytes ?? ''));
+  ends.stages.mark('admit');
   const call: Call = {
     requestId: request.id,
     endpoint: endpoint.id,
@@ -218,6 +226,7 @@ async function computeAnswer<S extends ServingServices>(
     testCursors,
     ...ends,
   };
+  ends.stages.mark('parse');
   const account = caller?.accountId ?? '';
   return { account, answer: await handleCall(endpoint, call, servicesFor(account)) };
 }

@@ -11,6 +11,7 @@ import { cacheByAccount, withAccountPools } from '../auth/accountServices.ts';
 import { readClientAddress, type PortContext } from '../auth/admission.ts';
 import { isNodeUpgrade } from '../forward/nodeConnections.ts';
 import { sendBeforeDrain, isBodyComplete } from '../forward/drainBody.ts';
+import type { Answer } from '../../reads/request/answer.ts';
 import type { Endpoint, Services } from '../request/endpoint.ts';
 import { renderFailure, type FailureStyle } from '../../reads/request/failures.ts';
 import { normalizeStreamPath } from './streamPath.ts';
@@ -109,6 +110,7 @@ export async function buildServer(
     ...parts,
     atTurnEnd: makeWriteBatching(),
     servicesFor,
+    isOwnData: makeOwnDataCheck(services),
     testCursors,
     answerBuffers,
     recordAnswer,
@@ -126,6 +128,16 @@ export async function buildServer(
   addFallbacks(server, log, recordAnswer);
   return server;
 }
+
+/** Times of reads of others' data could depend on values that the caller has not paid for. */
+const makeOwnDataCheck =
+  ({ lake }: Pick<Services, 'lake'>) =>
+  (answer: Answer, account: string): boolean =>
+    answer.kind === 'rows' &&
+    answer.datasets.length > 0 &&
+    answer.datasets.every(
+      ({ workspace }) => lake.directory.workspace(workspace)?.accountId === account,
+    );
 
 /** The console is served in production, at the port with all endpoints. */
 const hasConsolePages = (settings: Services['settings'], door: PortContext): boolean =>

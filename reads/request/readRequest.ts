@@ -2,6 +2,7 @@
 // rules, jobs and agents.
 import type { Caller } from '../../store/accounts/callers.ts';
 import type { Values } from './parameters.ts';
+import type { StageTimes } from './stages.ts';
 import type { TestCursors } from './testCursors.ts';
 
 /** Production, or the test environment with its own port and tokens (SPEC.md "Authentication" 3). */
@@ -33,6 +34,8 @@ export interface ReadRequest {
   readonly atEnd: (work: (whole: boolean) => void) => void;
   /** Positions of named queries in the test environment; undefined in production. */
   readonly testCursors: TestCursors | undefined;
+  /** Times of its stages, until its answer. */
+  readonly stages: StageTimes;
   /** A signal that is aborted when the caller disconnects; created on first use. */
   readonly departure: () => AbortSignal;
 }

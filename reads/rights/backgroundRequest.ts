@@ -2,6 +2,7 @@
 import type { Account } from '../../store/accounts/accountRows.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
 import { DEFAULT_SETTINGS } from '../../store/accounts/tokens.ts';
+import { StageTimes } from '../request/stages.ts';
 import type { ReadRequest } from '../request/readRequest.ts';
 
 export const backgroundRequest = (caller: Caller): ReadRequest => ({
@@ -19,6 +20,7 @@ export const backgroundRequest = (caller: Caller): ReadRequest => ({
   identifyCaller: () => caller,
   atEnd: () => undefined,
   testCursors: undefined,
+  stages: new StageTimes(),
   departure: () => new AbortController().signal,
 });
 

@@ -87,6 +87,8 @@ export async function meterCall<T extends { readonly objects: number }>(
   run: () => Promise<T>,
 ): Promise<Metered<T>> {
   if (call.bodiless) return { kind: 'unread' };
+  const { stages } = call;
+  stages.mark('plan');
   const { ledger } = services;
   const { least, most, order, upperBound } = fare;
   const isEstimate = truthOf(call.query, 'estimate');
@@ -105,6 +107,7 @@ export async function meterCall<T extends { readonly objects: number }>(
   };
   if (isFree(call, services)) {
     const result = await run();
+    stages.mark('run');
     const objects = await countObjects(result, fare);
     refuseOverAllowed(objects);
     return { kind: 'charged', result, charge: uncharged(call, [{ order, objects }]) };
@@ -112,15 +115,19 @@ export async function meterCall<T extends { readonly objects: number }>(
   const waitForRoom = ledger.waitForRoom(caller, order, most, least);
   if (waitForRoom !== undefined) await waitForRoom;
   const hold = holdFare(ledger, caller, fare);
+  stages.mark('hold');
   try {
     const result = await run();
+    stages.mark('run');
     const isPlain = fare.counted === undefined && fare.price === undefined;
     // Reads from memory skip the extra await.
     const objects = isPlain ? result.objects : await countObjects(result, fare);
     refuseOverAllowed(objects);
     const waitForMore = waitForExcess(ledger, caller, hold, objects);
     if (waitForMore !== undefined) await waitForMore;
-    return { kind: 'charged', result, charge: ledger.settle(hold, objects) };
+    const charge = ledger.settle(hold, objects);
+    stages.mark('settle');
+    return { kind: 'charged', result, charge };
   } catch (error) {
     ledger.release(hold);
     throw toPaidFailure(error, services, caller, [fare]);
@@ -182,11 +189,14 @@ export async function meterTogether<T>(
   run: () => Promise<{ readonly result: T; readonly objects: readonly number[] }>,
 ): Promise<Exclude<Metered<T>, { kind: 'estimate' }>> {
   if (call.bodiless) return { kind: 'unread' };
+  const { stages } = call;
+  stages.mark('plan');
   const { ledger } = services;
   const priced = (objects: readonly number[]): readonly Priced[] =>
     fares.map(({ order }, at) => ({ order, objects: objects[at] ?? 0 }));
   if (isFree(call, services)) {
     const { objects, result } = await run();
+    stages.mark('run');
     return { kind: 'charged', result, charge: uncharged(call, priced(objects)) };
   }
   const holds: Hold[] = [];
@@ -197,12 +207,15 @@ export async function meterTogether<T>(
       if (waitForRoom !== undefined) await waitForRoom;
       holds.push(holdFare(ledger, caller, fare));
     }
+    stages.mark('hold');
     const { objects, result } = await run();
+    stages.mark('run');
     for (const [at, hold] of holds.entries()) {
       const waitForMore = waitForExcess(ledger, caller, hold, objects[at] ?? 0);
       if (waitForMore !== undefined) await waitForMore;
       charges.push(ledger.settle(hold, objects[at] ?? 0));
     }
+    stages.mark('settle');
     return { kind: 'charged', result, charge: sumCharges(charges) };
   } catch (error) {
     for (const charge of charges) charge.cancel();

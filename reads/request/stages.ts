@@ -1,0 +1,31 @@
+// The times of the stages of a request: admit, parse, plan, hold, run, settle. Each begins when the one before
+// it ends.
+import { monotonicMs } from '../../store/base/clock.ts';
+
+type Stage = 'admit' | 'parse' | 'plan' | 'hold' | 'run' | 'settle';
+
+/** Most stages of one request: a batch holds and runs once for each of its types. */
+const STAGES_MAX = 24;
+
+export class StageTimes {
+  #lastMs: number;
+  readonly #times: (readonly [stage: Stage, ms: number])[] = [];
+
+  constructor(beganMs = monotonicMs()) {
+    this.#lastMs = beganMs;
+  }
+
+  /** Ends a stage. */
+  mark(stage: Stage): void {
+    const nowMs = monotonicMs();
+    if (this.#times.length < STAGES_MAX) this.#times.push([stage, nowMs - this.#lastMs]);
+    this.#lastMs = nowMs;
+  }
+
+  /** As a header `Server-Timing`, in milliseconds. */
+  header(): string {
+    return this.#times
+      .map(([stage, ms]) => `${stage};dur=${Math.round(ms * 100) / 100}`)
+      .join(', ');
+  }
+}
