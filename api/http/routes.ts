@@ -123,8 +123,9 @@ async function serve<S extends ServingServices>(
     };
     atTurnEnd(() => {
       try {
-        if (options.isOwnData?.(answer, account) === true)
-          reply.header('server-timing', stages.header());
+        const timing = stages.header();
+        if (timing !== undefined && options.isOwnData?.(answer, account) === true)
+          reply.header('server-timing', timing);
         sendAnswer(reply, answer, services.settings, buffers);
         recordAnswer(request, reply, beganMs);
       } catch (error) {
