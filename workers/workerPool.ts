@@ -4,6 +4,7 @@ import type { TransferListItem } from 'node:worker_threads';
 import type { Piscina } from 'piscina';
 import { Failure } from '../store/base/failure.ts';
 import { FairQueue } from '../store/queues/fairQueue.ts';
+import { callerGone } from '../store/queues/timedQueue.ts';
 import type { ThreadInput, WorkerTask } from './workerTask.ts';
 
 /** Two at least: a long task leaves one thread free. */
@@ -25,7 +26,7 @@ export interface WorkerCall<Input> {
 /** Executes tasks outside the event loop. */
 export interface Workers {
   /**
-   * @throws Failure Busy, TimedOut, TooLarge; what the task threw; the reason of the call's signal
+   * @throws Failure Busy, TimedOut, TooLarge; what the task threw
    */
   run<Input, Output>(task: WorkerTask<Input, Output>, call: WorkerCall<Input>): Promise<Output>;
 }
@@ -57,7 +58,7 @@ export class WorkerPool implements Workers {
   ): Promise<Output> {
     const { account, signal } = call;
     this.#ended.signal.throwIfAborted();
-    signal.throwIfAborted();
+    if (signal.aborted) throw callerGone();
     const { name, waitingMax } = task;
     const isSame = (item: Waiting): boolean => item.task.name === name;
     const [all, own] = [this.#queue.count(isSame), this.#queue.count(isSame, account)];
@@ -71,7 +72,7 @@ export class WorkerPool implements Workers {
     return new Promise((resolve, reject) => {
       const { signal } = call;
       const leave = (): void => {
-        if (this.#queue.remove((item) => item === waiting)) reject(signal.reason as Error);
+        if (this.#queue.remove((item) => item === waiting)) reject(callerGone());
       };
       const detach = <T>(finish: (value: T) => void) => {
         return (value: T): void => {
@@ -106,7 +107,7 @@ export class WorkerPool implements Workers {
       const transferList = [...(call.transfer ?? [])] as TransferListItem[];
       resolve(await piscina.run(input, { signal, transferList }));
     } catch (error) {
-      if (call.signal.aborted) reject(call.signal.reason);
+      if (call.signal.aborted) reject(callerGone());
       else if (this.#ended.signal.aborted) reject(this.#ended.signal.reason);
       else if (late.aborted) reject(new Failure('TimedOut', `the ${task.name} took too long`));
       else reject(toFailure(error, task));

@@ -1,4 +1,5 @@
 // Bodies that create or change a dataset, and the rules that JSON schema can't express.
+import { lookupTable } from '../../store/base/lookupTable.ts';
 import { COLUMN_MAPPING } from '../../reads/sql/queryBody.ts';
 import type { Static } from 'typebox';
 import { Type } from '../../reads/request/schema.ts';
@@ -302,11 +303,11 @@ const isSameType = (one: PropertyType | undefined, other: PropertyType | null): 
   one?.scale === other?.scale;
 
 /** Formats that require a type. */
-const FORMAT_TYPES: Readonly<Record<string, PropertyType['type']>> = {
+const FORMAT_TYPES = lookupTable<PropertyType['type']>({
   decimal: 'number',
   int128: 'integer',
   'date-time-ns': 'string',
-};
+});
 
 /** @throws Failure InvalidBody naming the property, the fault of its type, and the fix. */
 function checkPropertyTypes(properties: Properties): void {

@@ -17,9 +17,12 @@ const HEADERS = {
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
-  'cache-control': 'no-cache',
   vary: 'accept-encoding',
 };
+
+/** Browsers check pages at each visit, and their scripts and pictures once an hour. */
+const CACHE_OF_PAGES = 'no-cache';
+const CACHE_OF_ASSETS = 'max-age=3600';
 
 const SCRIPT = 'text/javascript; charset=utf-8';
 
@@ -77,11 +80,13 @@ async function sendDocs(
   const path = (request.params as Readonly<Record<string, string | undefined>>)['*'] ?? '';
   if (pictures.has(path)) {
     const picture = await readFile(join(DOCS_FOLDER, path));
+    reply.header('cache-control', CACHE_OF_ASSETS);
     return reply.type(PICTURE_TYPES[extname(path)] ?? '').send(picture);
   }
   const file = files.get(path.replace(/\/$/, ''));
   if (file === undefined) return reply.code(404).type('text/plain').send('Not Found');
   reply.header('etag', file.tag);
+  reply.header('cache-control', path.startsWith('assets/') ? CACHE_OF_ASSETS : CACHE_OF_PAGES);
   if (request.headers['if-none-match'] === file.tag) return reply.code(304).send();
   return sendFile(request, reply, file);
 }

@@ -1,5 +1,6 @@
 // Refuses market calls over inputs of CORE that the synthetic exchange has not loaded yet. An empty answer or
 // a 404 would be wrong; a client that retries in two seconds gets its answer.
+import { lookupTable } from '../../store/base/lookupTable.ts';
 import { marketType } from '../../market/types/marketTypes.ts';
 import { MARKET_SERIES } from '../../market/inputs/moneyInputs.ts';
 import { CORE } from '../../store/lake/datasets/datasets.ts';
@@ -26,12 +27,12 @@ const ofType = (name: string): Needed => {
 
 const DAYS: Needed = [['HISTORICAL_PRICES']];
 const FX: Needed = [['FX_RATES']];
-const LISTS: Readonly<Record<string, Needed>> = {
+const LISTS = lookupTable<Needed>({
   fx: FX,
   crypto: [['CRYPTO_QUOTES']],
   sectors: [['COMPANY']],
   tags: [['COMPANY']],
-};
+});
 
 /** Inputs that a call reads, by the id of its endpoint. */
 const NEEDED_INPUTS: Readonly<Record<string, (call: ReadRequest) => Needed>> = {

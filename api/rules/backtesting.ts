@@ -31,14 +31,15 @@ import { addDays, numberOfDay } from '../../query/time/days.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Rule } from '../../store/work/rules.ts';
 import { dayAt } from '../../market/derive/exchangeTime.ts';
-import { requireCaller, paysPremium } from '../../reads/rights/access.ts';
+import { isForeign, requireCaller, paysPremium } from '../../reads/rights/access.ts';
 import { selectReadableInputs } from '../../reads/market/market.ts';
 import { buildTypeRequest } from '../../reads/market/options.ts';
-import { renderBody } from '../../reads/request/rendering.ts';
+import { refuseBinary, renderBody } from '../../reads/request/rendering.ts';
 import {
-  type OwnBody,
+  maxReadRows,
   planNeeds,
   type ReadableInputs,
+  type ReadPlan,
   readPlanBodies,
 } from '../../reads/market/inputReads.ts';
 import { meterCall } from '../../reads/series/metering.ts';
@@ -77,6 +78,8 @@ const DAYS_MAX = 3_660;
 /** Days before today, if `from` is missing. */
 const DEFAULT_DAYS = 7;
 const MINUTES_OF_DAY = 960;
+/** Symbols times days of a backtest by minutes: 500 sessions with extended hours are 62 MB of records. */
+const SESSIONS_MAX = 500;
 const LOGS = [{ method: 'logs', frequency: 60 }];
 
 export async function answerBacktest(call: Call, services: RuleServices): Promise<Answer> {
@@ -92,6 +95,10 @@ export async function answerBacktest(call: Call, services: RuleServices): Promis
   const names = [...new Set([...subjects, ...named])];
   // A rule that only names symbols in its index runs when they change.
   const evaluatedSymbols = subjects.length === 0 ? names : subjects;
+  const days = numberOfDay(range.to) - numberOfDay(range.from) + 1;
+  refuseManySessions(range, names.length * days);
+  const format = selectFormat(call);
+  refuseBinary(format);
   const bars: InputId = range.step === 'minute' ? 'INTRADAY_PRICES' : 'HISTORICAL_PRICES';
   const readable = readableBars(call, services);
   const dataset = readable.get(bars);
@@ -99,18 +106,26 @@ export async function answerBacktest(call: Call, services: RuleServices): Promis
   const premium = dataset !== undefined && paysPremium(caller, dataset, services.lake);
   const barWeight = dataset?.weight ?? 1;
   const order = { requestId, endpoint, usageKey: 'BACKTEST', weight: barWeight, premium };
-  const days = numberOfDay(range.to) - numberOfDay(range.from) + 1;
   const most = evaluatedSymbols.length * days * (range.step === 'minute' ? MINUTES_OF_DAY : 1);
   const output = outputWeight(rule.body);
   const weight = alertWeight(allNames(running), output, reader.weightOfNamed);
-  const metering = await meterCall(call, services, caller, { order, most, least: 0 }, async () => {
-    const { bodies, needs } = await readPastRecords(names, range, { call, readable, services });
+  const planned = await planPastRecords(names, range, { call, readable, services });
+  const foreign = dataset !== undefined && isForeign(caller, dataset, services.lake);
+  const bound = (): number => Math.max(1, Math.min(most, maxRowsOf(bars, planned.plan)));
+  const fare = {
+    order,
+    most,
+    least: foreign ? 1 : 0,
+    upperBound: foreign ? bound : undefined,
+  };
+  const metering = await meterCall(call, services, caller, fare, async () => {
+    const bodies = await readPlanBodies(planned.plan, services, call);
     const input = {
       rule: running,
       range,
       evaluated: evaluatedSymbols,
       symbols: names,
-      needs,
+      needs: planned.needs,
       bodies,
     };
     const { accountId } = caller;
@@ -123,7 +138,7 @@ export async function answerBacktest(call: Call, services: RuleServices): Promis
       symbols: evaluatedSymbols,
       ...toView(result, weight, result.instants),
     };
-    return renderBody(view, result.instants, selectFormat(call));
+    return renderBody(view, result.instants, format);
   });
   const moment = currentMoment(services);
   const common = {
@@ -132,11 +147,11 @@ export async function answerBacktest(call: Call, services: RuleServices): Promis
     tag: undefined,
     datasets: dataset === undefined ? [] : [dataset],
   };
-  if (metering.kind === 'unread') return { ...metering, ...common, format: selectFormat(call) };
+  if (metering.kind === 'unread') return { ...metering, ...common, format };
   if (metering.kind === 'estimate')
     return { kind: 'json', value: metering.price, metering: 'free' };
   const { charge, result: body } = metering;
-  return buildRowsAnswer(call, { ...common, body, format: selectFormat(call), charge });
+  return buildRowsAnswer(call, { ...common, body, format, charge });
 }
 
 /**
@@ -155,10 +170,27 @@ export async function evaluateRuleAt(
   const day = dayAt(timeMs);
   const readable = readableBars(call, services);
   const range: Range = { from: day, to: day, step: 'minute' };
-  const { bodies, needs } = await readPastRecords(names, range, { call, readable, services });
+  const { needs, plan } = await planPastRecords(names, range, { call, readable, services });
+  const bodies = await readPlanBodies(plan, services, call);
   const past = buildPastFacts(names, needs, bodies, listNeededFacts(running));
   return explainAt(running, { symbol, timeMs }, (one) => past.get(one)) ?? {};
 }
+
+/** @throws Failure InvalidParameter */
+function refuseManySessions({ step }: Range, sessions: number): void {
+  if (step !== 'minute' || sessions <= SESSIONS_MAX) return;
+  const rule = 'use step day, fewer days or fewer symbols';
+  throw new Failure(
+    'InvalidParameter',
+    `symbols times days is at most ${SESSIONS_MAX} by minute, not ${sessions}; ${rule}`,
+  );
+}
+
+/** The most bars of an input that a plan reads, by the catalog's statistics. */
+const maxRowsOf = (input: InputId, { reads }: ReadPlan): number =>
+  reads
+    .filter(({ group }) => group.input === input)
+    .reduce((sum, read) => sum + maxReadRows(read), 0);
 
 interface RangeRequest {
   readonly from: string | undefined;
@@ -222,12 +254,12 @@ interface ReadContext {
 }
 
 interface PastRecords {
-  readonly bodies: readonly OwnBody[];
+  readonly plan: ReadPlan;
   readonly needs: readonly Need[];
 }
 
-/** Reads the records of all symbols, as bytes: a worker thread parses them. */
-async function readPastRecords(
+/** Plans the reads of the records of all symbols. */
+async function planPastRecords(
   symbols: readonly string[],
   { from, step, to }: Range,
   { call, readable, services }: ReadContext,
@@ -254,8 +286,8 @@ async function readPastRecords(
   // Without rows of memory, which are parsed already.
   const bare = { ...call, query: { cache: false }, path: {} };
   const moment = currentMoment(services);
-  const planned = await planNeeds(bare, services, readable, [...named.values()], moment);
-  return { bodies: await readPlanBodies(planned, services, call), needs: [...named.values()] };
+  const plan = await planNeeds(bare, services, readable, [...named.values()], moment);
+  return { plan, needs: [...named.values()] };
 }
 
 const toView = (backtested: Backtested, weight: number, instants: number): object => ({

@@ -1,4 +1,5 @@
 // Lists the values that a lookup value may be compared with (SPEC.md "Rules schema object").
+import { lookupTable } from '../../store/base/lookupTable.ts';
 import { ruleValue } from '../../market/rules/ruleValues.ts';
 import { runSeries } from '../../query/series/series.ts';
 import { Failure } from '../../store/base/failure.ts';
@@ -10,10 +11,10 @@ import { backgroundRequest } from '../../reads/rights/backgroundRequest.ts';
 import type { RuleServices } from '../../jobs/rules/ruleReaders.ts';
 
 /** The property of CORE's companies behind a value. */
-const PROPERTIES: Readonly<Record<string, string>> = {
+const PROPERTIES = lookupTable<string>({
   primaryExchange: 'exchange',
   sector: 'sector',
-};
+});
 /** Maximum companies to inspect, and entries to return. */
 const COMPANIES_MAX = 20_000;
 const ENTRIES_MAX = 1_000;

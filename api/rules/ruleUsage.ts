@@ -1,15 +1,16 @@
 // Counts the runs and alerts of an account's rules this month (SPEC.md "Account", usage types of rules and
 // alerts).
+import { lookupTable } from '../../store/base/lookupTable.ts';
 import type { Services } from '../request/endpoint.ts';
 import { type RuleCounts, listRuleDays } from '../../store/work/rules.ts';
 
 /** The count of each usage type: runs of rules, runs that passed, charged alerts, their values. */
-const COUNTED: Readonly<Record<string, Exclude<keyof RuleCounts, 'sent'>>> = {
+const COUNTED = lookupTable<Exclude<keyof RuleCounts, 'sent'>>({
   rules: 'evaluated',
   'rule-records': 'passed',
   alerts: 'alerts',
   'alert-records': 'told',
-};
+});
 
 interface Sums {
   readonly month: number;

@@ -1,5 +1,6 @@
 // Decodes messages of a capture to ticks (INTERFACE.md 7.1). Unknown types are skipped, and messages may have
 // additional bytes at their end: only the known part is read.
+import { lookupTable } from '../../store/base/lookupTable.ts';
 import type { StateName, StateTick, Tick } from '../live/tick.ts';
 import { numberAt } from './segments.ts';
 
@@ -148,14 +149,14 @@ interface StateDecoder {
   ) => StateTick['value'];
 }
 
-const AUCTIONS: Readonly<Record<string, string>> = {
+const AUCTIONS = lookupTable<string>({
   O: 'Open',
   C: 'Close',
   I: 'IPO',
   H: 'Halt',
   V: 'Volatility',
-};
-const SIDES: Readonly<Record<string, string>> = { B: 'buy', S: 'sell', N: 'none' };
+});
+const SIDES = lookupTable<string>({ B: 'buy', S: 'sell', N: 'none' });
 
 const STATES: ReadonlyMap<string, StateDecoder> = new Map<string, StateDecoder>([
   [

@@ -153,7 +153,24 @@ const NAMES = [
   ['volume', 'uVolume', 'fVolume'],
 ] as const;
 
+interface CachedBar {
+  readonly price: number;
+  readonly payout: number;
+  readonly bar: Bar;
+}
+
+/** Bars by their record: a backtest adjusts the same days again for each of its instants. */
+const barCache = new WeakMap<Row, CachedBar>();
+
 function barOf(row: Row, date: Day, price: number, payout: number): Bar {
+  const cached = barCache.get(row);
+  if (cached?.price === price && cached.payout === payout) return cached.bar;
+  const bar = computeBar(row, date, price, payout);
+  barCache.set(row, { price, payout, bar });
+  return bar;
+}
+
+function computeBar(row: Row, date: Day, price: number, payout: number): Bar {
   const isAdjusted = row['isSplitAdjusted'] === true || numberIn(row, 'uClose') !== null;
   const [raw, split, full] = [emptyPrices(), emptyPrices(), emptyPrices()];
   for (const [name, uName, fName] of NAMES) {

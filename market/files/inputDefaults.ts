@@ -1,4 +1,5 @@
 // Defaults of a dataset of CORE with the id of an input.
+import { lookupTable } from '../../store/base/lookupTable.ts';
 import type { PropertyType } from '../../store/lake/versions/columns.ts';
 import type { SchemaContract } from '../../store/lake/datasets/contracts.ts';
 import type { DatasetDefaults, CrossCheck } from '../../store/lake/datasets/defaults.ts';
@@ -31,10 +32,10 @@ const CHECKS: Partial<Record<InputId, CrossCheck>> = {
 };
 
 /** Types of carried properties that are not numbers. */
-const CARRIED_TYPES: Readonly<Record<string, PropertyType>> = {
+const CARRIED_TYPES = lookupTable<PropertyType>({
   label: { type: 'string' },
   nanoseconds: { type: 'integer' },
-};
+});
 
 /** Names in any case; undefined for other ids, and in other workspaces. */
 export function inputDefaults({

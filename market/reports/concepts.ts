@@ -2,6 +2,8 @@
 // covers completely: a sum of concepts (they begin with a capital), of members, and of optional terms (with a
 // question mark). Companies choose among concepts, and taxonomies change.
 
+import { lookupTable } from '../../store/base/lookupTable.ts';
+
 export const STATEMENT_IDS = ['INCOME', 'BALANCE_SHEET', 'CASH_FLOW'] as const;
 export type StatementId = (typeof STATEMENT_IDS)[number];
 
@@ -246,14 +248,14 @@ export const STATEMENT_MEMBERS: Readonly<Record<StatementId, Members>> = {
  * Parts of a total. Some companies use the concept of a total for one segment: a total far below one of its
  * parts is ignored.
  */
-export const PARTS_OF: Readonly<Record<string, readonly string[]>> = {
+export const PARTS_OF = lookupTable<readonly string[]>({
   Revenues: [
     'RevenueFromContractWithCustomerExcludingAssessedTax',
     'RevenueFromContractWithCustomerIncludingAssessedTax',
     'SalesRevenueNet',
   ],
   CostOfRevenue: ['CostOfGoodsAndServicesSold', 'CostOfGoodsSold'],
-};
+});
 
 /** Members that every such statement has: a filing with one of them for a period contains that statement. */
 export const ANCHORS: Readonly<Record<StatementId, readonly string[]>> = {

@@ -92,11 +92,20 @@ export class PastFacts {
     const rows = this.#stored(input, key);
     if (input === 'TRADES' || input === 'QUOTES' || input === 'INTRADAY_PRICES') return [];
     if (input !== 'HISTORICAL_PRICES') return rows;
-    return rows.filter((row) => {
-      const day = dayIn(row, 'date');
-      return day < today || (isOver && day === today);
-    });
+    return rows.slice(0, countUntil(rows, today, isOver));
   }
+}
+
+/** Counts the days before a day, or up to it; days are stored in their order. */
+function countUntil(rows: readonly Row[], day: Day, isIncluded: boolean): number {
+  let [from, to] = [0, rows.length];
+  while (from < to) {
+    const middle = Math.floor((from + to) / 2);
+    const date = dayIn(rows[middle] ?? {}, 'date');
+    if (date < day || (isIncluded && date === day)) from = middle + 1;
+    else to = middle;
+  }
+  return from;
 }
 
 function windowOf({ window }: Need, rows: readonly Row[]): readonly Row[] {

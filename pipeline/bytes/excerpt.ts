@@ -1,18 +1,20 @@
 // A short excerpt by which a person recognizes a page or a message: plain text, truncated.
 
+import { lookupTable } from '../../store/base/lookupTable.ts';
+
 /** Characters of an excerpt. */
 const EXCERPT_MAX = 80;
 /** Characters of a page that are searched for a title. */
 const PAGE_MAX = 64 * 1024;
 
-const ENTITIES: Readonly<Record<string, string>> = {
+const ENTITIES = lookupTable<string>({
   amp: '&',
   lt: '<',
   gt: '>',
   quot: '"',
   apos: "'",
   nbsp: ' ',
-};
+});
 
 /** One line without control characters, of at most `EXCERPT_MAX` characters, in quotes. */
 export function quoteExcerpt(text: string): string {

@@ -1,5 +1,6 @@
 // Edits a dataset's schema together with its records: they are left unchanged, rewritten with the new
 // types, or deleted. Creates one version; old ones stay readable (INTERFACE.md 3.7).
+import { lookupTable } from '../../store/base/lookupTable.ts';
 import {
   type Column,
   toColumnType,
@@ -191,13 +192,13 @@ async function refuseLost(
 }
 
 /** Types in schema terms, where they differ. */
-const TYPES: Readonly<Record<string, string>> = {
+const TYPES = lookupTable<string>({
   int64: 'integer',
   float64: 'number',
   int128: 'integer of at most 38 digits',
   timestamp: 'date-time',
   timestamp_ns: 'date-time-ns',
-};
+});
 
 async function queryStored(
   { bench, files, table }: MergeTarget,

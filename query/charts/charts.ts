@@ -22,7 +22,7 @@ const PARAMETERS = { column: 'chartColumn', kind: 'chartKind', records: 'format'
 
 /**
  * @throws Failure InvalidParameter, naming `format`, `chartColumn` or `chartKind`, for records that make no
- * such chart or are too many; Busy; TimedOut; the reason of `signal` if its caller disconnects early
+ * such chart or are too many; Busy; TimedOut
  */
 export async function drawChart(
   workers: Workers,

@@ -1,4 +1,5 @@
 // Compiles conditions into one function of values: each condition reads list positions and compares.
+import { lookupTable } from '../../store/base/lookupTable.ts';
 import type { Condition, Literal } from './conditions.ts';
 import { isWithin, parseSpan } from './sessionTime.ts';
 
@@ -83,13 +84,13 @@ const TRUTHS = ['true', 'false'];
 type Compare = (left: Value, right: Value) => boolean;
 
 /** Both sides are known and of one type. */
-const COMPARES: Readonly<Record<string, Compare>> = {
+const COMPARES = lookupTable<Compare>({
   '>': (left, right) => (left ?? 0) > (right ?? 0),
   '>=': (left, right) => (left ?? 0) >= (right ?? 0),
   '<': (left, right) => (left ?? 0) < (right ?? 0),
   '<=': (left, right) => (left ?? 0) <= (right ?? 0),
   '==': (left, right) => left === right,
   '!=': (left, right) => left !== right,
-};
+});
 
 const never: Compare = () => false;

@@ -1,5 +1,6 @@
 // Answers types of the whole market (INTERFACE.md 1 "market"): lists, the last days of every symbol, and
 // volume by venue.
+import { lookupTable } from '../../store/base/lookupTable.ts';
 import { lastDayOf, LIST_NAMES, type SymbolDays, volumesOf } from '../../market/board/board.ts';
 import { previousRow } from '../../market/derive/dailyBars.ts';
 import { instantIn, numberIn, textIn } from '../../market/derive/values.ts';
@@ -57,7 +58,7 @@ const lengthOf = (value: unknown): number => (Array.isArray(value) ? value.lengt
 
 /** Maximum symbols of one market. */
 const SYMBOLS_MOST = 20_000;
-const MARKET_LISTS: Readonly<Record<string, MarketList>> = {
+const MARKET_LISTS = lookupTable<MarketList>({
   list: {
     of: 'HISTORICAL_PRICES',
     weight: 2,
@@ -121,13 +122,13 @@ const MARKET_LISTS: Readonly<Record<string, MarketList>> = {
     answer: computeVolumeByVenue,
     shape: volumeShape,
   },
-};
+});
 
 /** Allowed parts of the path, by type. */
-const PARTS: Readonly<Record<string, readonly string[]>> = {
+const PARTS = lookupTable<readonly string[]>({
   list: LIST_NAMES,
   collection: COLLECTION_KINDS,
-};
+});
 
 /** A type of the whole market, for the OpenAPI document. */
 interface WideForm {

@@ -54,12 +54,16 @@ export async function renderLongBody(
   return { objects, bytes: Buffer.from(`[${pieces.join(',')}]`) };
 }
 
+/** @throws Failure InvalidParameter for a format that a computed answer does not have. */
+export function refuseBinary(format: BodyFormat): void {
+  if (format === 'arrow' || format === 'parquet')
+    refuse('format', 'must be json, jsonl, csv or psv: the answer is computed');
+}
+
 /** @throws Failure InvalidParameter for a binary format. */
 export function renderText(value: unknown, format: BodyFormat): string {
   if (format === 'json') return JSON.stringify(value ?? null);
-  if (format === 'arrow' || format === 'parquet') {
-    return refuse('format', 'must be json, jsonl, csv or psv: the answer is computed');
-  }
+  refuseBinary(format);
   const rows = toRows(value);
   if (format === 'jsonl') return rows.map((row) => `${JSON.stringify(row)}\n`).join('');
   const escaped = format === 'csvEscaped' || format === 'psvEscaped';

@@ -1,5 +1,6 @@
 // Serves `information_schema` for tools: the datasets and views that the caller may read, as tables without
 // files whose records are built for the query. They are free, as DESCRIBE and SHOW TABLES are.
+import { lookupTable } from '../../store/base/lookupTable.ts';
 import type { BoundDataset } from '../../query/sql/plan/boundTable.ts';
 import type { Hint } from '../../query/sql/plan/selectPlan.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
@@ -46,7 +47,7 @@ interface SchemaTable {
 }
 
 /** The supported columns of the SQL standard, under its names. */
-const TABLES: Readonly<Record<string, SchemaTable>> = {
+const TABLES = lookupTable<SchemaTable>({
   SCHEMATA: {
     properties: { catalog_name: text, schema_name: text },
     rows: function* (entries) {
@@ -104,7 +105,7 @@ const TABLES: Readonly<Record<string, SchemaTable>> = {
       }
     },
   },
-};
+});
 
 export const isInformation = ({ workspace }: Pick<Dataset, 'workspace'>): boolean =>
   workspace === SCHEMA;

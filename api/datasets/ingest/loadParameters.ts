@@ -1,4 +1,5 @@
 // Parameters and schemas that the load endpoints share.
+import { lookupTable } from '../../../store/base/lookupTable.ts';
 import type { Static, TSchema } from 'typebox';
 import { Type } from '../../../reads/request/schema.ts';
 import { isValid } from '../../request/body/faults.ts';
@@ -83,13 +84,13 @@ export function parseUniqueness(
   return isUnique === false ? { numbered: true } : {};
 }
 
-const HANDLING: Readonly<Record<string, DuplicateKeyHandling>> = {
+const HANDLING = lookupTable<DuplicateKeyHandling>({
   ignore: 'ignore',
   false: 'ignore',
   replace: 'replace',
   true: 'replace',
   refuse: 'refuse',
-};
+});
 
 /** The duplicate rules of a load. The choices of both parameters were checked. */
 export function readDuplicates(query: Values): DuplicateRules {
@@ -289,7 +290,7 @@ export const READING_PARAMETERS: readonly Parameter[] = [
   },
 ];
 
-const HEADERS: Readonly<Record<string, boolean>> = { true: true, false: false };
+const HEADERS = lookupTable<boolean>({ true: true, false: false });
 
 /** The load's member `reading`, if the query has any of its options. */
 export function parseReading(query: Values): { readonly reading?: Reading } {

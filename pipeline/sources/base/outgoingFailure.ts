@@ -1,9 +1,10 @@
 // Describes network failures, and decides whether a retry may succeed.
+import { lookupTable } from '../../../store/base/lookupTable.ts';
 import { Failure, reasonOf } from '../../../store/base/failure.ts';
 import { SourceFailure } from './source.ts';
 
 /** Error codes of sockets and of the HTTP client that a retry may avoid. */
-const TRANSIENT: Readonly<Record<string, string>> = {
+const TRANSIENT = lookupTable<string>({
   ECONNREFUSED: 'refuses connections',
   ECONNRESET: 'closed the connection',
   EPIPE: 'closed the connection',
@@ -20,12 +21,12 @@ const TRANSIENT: Readonly<Record<string, string>> = {
   UND_ERR_BODY_TIMEOUT: 'stopped in the middle of its answer',
   // From zlib: the encoded stream ends before its mark.
   Z_BUF_ERROR: 'sent a body that is cut short',
-};
+});
 
-const PERMANENT: Readonly<Record<string, string>> = {
+const PERMANENT = lookupTable<string>({
   Z_DATA_ERROR: 'sent a body that is not in its declared encoding',
   UND_ERR_HEADERS_OVERFLOW: 'sent too many headers',
-};
+});
 
 /** TLS errors: an invalid certificate, or no TLS at the port. */
 const TLS = /CERT|SELF_SIGNED|UNABLE_TO_|ERR_TLS|ERR_SSL|EPROTO/;

@@ -1,4 +1,5 @@
 // Lowers expressions of DuckDB's tree to ours. Any class that is not listed here is refused.
+import { lookupTable } from '../../../store/base/lookupTable.ts';
 import { literalOf, typeOf } from './literals.ts';
 import type { Lowering } from './lowering.ts';
 import { isOperator } from '../plan/operators.ts';
@@ -38,12 +39,12 @@ const CLASSES: ReadonlyMap<string, Lower> = new Map<string, Lower>([
 ]);
 
 /** Messages for classes that are refused. */
-const REFUSED: Readonly<Record<string, string>> = {
+const REFUSED = lookupTable<string>({
   COLLATE: 'COLLATE is not part of the subset',
   PARAMETER: 'name a parameter, :name, and give its value',
   POSITIONAL_REFERENCE: '#1 is not part of the subset: name the column',
   DEFAULT: 'DEFAULT is not part of the subset',
-};
+});
 
 /** @throws Failure InvalidParameter naming the place and what is not part of the subset. */
 export function lowerExpression(node: unknown, to: Lowering): Expression {

@@ -1,4 +1,5 @@
 // Lowers the FROM of DuckDB's tree to our sources.
+import { lookupTable } from '../../../store/base/lookupTable.ts';
 import { definedNames } from './expressionParts.ts';
 import { lowerPivot } from './lowerPivot.ts';
 import { lowerAll, lowerMaybe } from './lowerParts.ts';
@@ -35,10 +36,10 @@ export function lowerSource(node: unknown, to: Lowering): Source {
   return to.refuse(to.at(fields), REFUSED[type] ?? `${type} is not part of the subset`);
 }
 
-const REFUSED: Readonly<Record<string, string>> = {
+const REFUSED = lookupTable<string>({
   TABLE_FUNCTION: 'a function in FROM is not part of the subset: name a dataset',
   SHOW_REF: 'SHOW, DESCRIBE and SUMMARIZE are not part of the subset',
-};
+});
 
 interface Names {
   readonly alias: string;

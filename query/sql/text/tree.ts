@@ -1,5 +1,6 @@
 // Reads the tree of a statement that DuckDB's parser returns (json_serialize_sql). Deny by default: each
 // node is read with its known fields, and any other must be empty.
+import { lookupTable } from '../../../store/base/lookupTable.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { toUserPlace, type Spelled } from './spelling.ts';
 import { refuseAt } from './tokens.ts';
@@ -61,14 +62,14 @@ export function take(node: unknown, knownFields: readonly string[], what: string
   return fields;
 }
 
-const MEANINGS: Readonly<Record<string, string>> = {
+const MEANINGS = lookupTable<string>({
   sample: 'sampling',
   at_clause: 'AT (time travel; use the parameter asOf)',
   replace_list: 'REPLACE in COLUMNS',
   rename_list: 'RENAME in COLUMNS',
   catalog_name: 'a name of three parts',
   alias: 'a named argument',
-};
+});
 
 function isNeutral(value: unknown): boolean {
   if (value === null || value === '' || value === false) return true;

@@ -104,9 +104,47 @@ test('days: at their closes', async () => {
     [{ from: '2024-03-01', to: '2024-02-01' }, /to must not be before from/],
     [{ from: '2023-01-01', step: 'minute' }, /at most 31 days by minute/],
     [{ from: 'yesterday' }, /from/],
+    [
+      {
+        from: '2024-02-01',
+        to: '2024-02-29',
+        step: 'minute',
+        symbols: Array.from({ length: 20 }, (_, at) => `S${at}`),
+      },
+      /symbols times days is at most 500 by minute, not 580/,
+    ],
   ] as const) {
     const refused = await rules.post('/rules/backtest', { ...body, ...more });
     assert.equal(refused.status, 400, refused.text);
     assert.match(refused.text, rule);
   }
+});
+
+test('over the bars of others its price is a bound by the catalog, and a format is checked first', async () => {
+  await using rules = await openRuleServer();
+  const { accounts } = rules.server.tapedeck.services;
+  const other = await accounts.createAccount('other', 'scale');
+  const { text: token } = await accounts.createToken(other, 'secret');
+  const body = {
+    ruleSet: 'AAA',
+    ruleName: 'up',
+    step: 'day',
+    from: '2024-02-01',
+    conditions: [['latestPrice', '>', 1]],
+  };
+  const priceOf = async (query: string): Promise<unknown> => {
+    const url = `${rules.server.base}/v1/rules/backtest?${query}&token=${token}`;
+    const answer = await fetch(url, {
+      method: 'POST',
+      body: JSON.stringify(body),
+    });
+    const text = await answer.text();
+    return answer.status === 200 ? JSON.parse(text) : `${answer.status} ${text}`;
+  };
+  // AAA has two days of the four in the file.
+  expect(await priceOf('estimate=true')).toMatchObject({ objects: 4, weight: 10 });
+  expect(await priceOf('maxMessages=1')).toMatch(/^402 .*may cost/);
+  expect(await priceOf('format=arrow')).toMatch(/^400 .*format/);
+  expect(await priceOf('')).toMatchObject({ instants: 2 });
+  expect(rules.server.tapedeck.services.ledger.balance(other).used).toBe(20);
 });
