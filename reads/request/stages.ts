@@ -1,5 +1,5 @@
-// The times of the stages of a request: admit, parse, plan, hold, run, settle. Each begins when the one before
-// it ends.
+// The times of the stages of a request: admit, parse, plan, hold, run, settle. Each begins at the end of the
+// previous one.
 import { monotonicMs } from '../../store/base/clock.ts';
 
 type Stage = 'admit' | 'parse' | 'plan' | 'hold' | 'run' | 'settle';

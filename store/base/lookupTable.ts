@@ -1,4 +1,4 @@
-// Tables that are looked up by a name of a caller: `constructor` and `__proto__` are names that they lack.
+// Tables whose key is a name of a caller: they lack `constructor` and `__proto__`, which every object inherits.
 
 /** Rows by name, without the members that every object inherits. */
 export const lookupTable = <Value>(

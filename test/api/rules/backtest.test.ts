@@ -120,7 +120,7 @@ test('days: at their closes', async () => {
   }
 });
 
-test('over the bars of others its price is a bound by the catalog, and a format is checked first', async () => {
+test('over the bars of others its price is bound by the catalog; its format is checked first', async () => {
   await using rules = await openRuleServer();
   const { accounts } = rules.server.tapedeck.services;
   const other = await accounts.createAccount('other', 'scale');
