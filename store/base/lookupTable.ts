@@ -1,4 +1,4 @@
-// Tables whose key is a name of a caller: they lack `constructor` and `__proto__`, which every object inherits.
+// Tables whose key is a name of a caller: they lack `constructor` and `__proto__`, which all objects inherit.
 
 /** Rows by name, without the members that every object inherits. */
 export const lookupTable = <Value>(
