@@ -44,11 +44,11 @@ export async function writeOnce<T>(
     if (call.departure().aborted) throw callerGone();
     let writeKey: WriteKey | undefined;
     return work({
-      earlier: async <Kept>(bodyHash: string) => {
+      earlier: async <Result>(bodyHash: string) => {
         const { id: dataset = '', workspace = '' } = call.path;
         const fingerprint = buildFingerprint(call, bodyHash);
         writeKey = { accountId, key, fingerprint, workspace, dataset };
-        return (await writeKeys.find(writeKey)) as Kept | undefined;
+        return (await writeKeys.find(writeKey)) as Result | undefined;
       },
       pieces: (result) => {
         if (writeKey === undefined)

@@ -87,7 +87,7 @@ interface FoundLake {
   readonly fault: string | undefined;
 }
 
-type Found = Omit<FoundLake, 'fault'>;
+type Lake = Omit<FoundLake, 'fault'>;
 
 async function repairLake(
   { catalog, fault, folder, place }: FoundLake,
@@ -154,7 +154,7 @@ function showTables({ strange, tables }: FoundFiles, terminal: Terminal): void {
 
 /** Sets unknown files aside, and then opens the existing catalog, or a new one. */
 async function setAsideAndOpen(
-  { catalog, folder, place }: Found,
+  { catalog, folder, place }: Lake,
   settings: CommandSettings,
 ): Promise<{ readonly core: Core; readonly aside: string }> {
   const unlock = lockFolder(folder);
@@ -165,7 +165,7 @@ async function setAsideAndOpen(
 
 const RETENTION_TEXT = `for ${UNCLAIMED_DAYS} days`;
 
-async function acceptCatalog(lake: Found, settings: Settings, terminal: Terminal): Promise<void> {
+async function acceptCatalog(lake: Lake, settings: Settings, terminal: Terminal): Promise<void> {
   const { aside, core } = await setAsideAndOpen(lake, settings);
   await core.close();
   showFirstTokens(core, terminal);
@@ -173,7 +173,7 @@ async function acceptCatalog(lake: Found, settings: Settings, terminal: Terminal
 }
 
 async function rebuildDatasets(
-  lake: Found,
+  lake: Lake,
   settings: Settings,
   json: boolean | undefined,
   terminal: Terminal,

@@ -65,7 +65,7 @@ export function bookOf(live: LiveSymbol): {
 }
 
 /** A state without messages. */
-const UNTOLD: Readonly<Record<StateName, Row>> = {
+const EMPTY_STATES: Readonly<Record<StateName, Row>> = {
   tradingStatus: {},
   opHaltStatus: {},
   ssrStatus: {},
@@ -76,7 +76,7 @@ const UNTOLD: Readonly<Record<StateName, Row>> = {
 };
 
 export const stateOf = (live: LiveSymbol | undefined, name: StateName): Row =>
-  live?.states.get(name) ?? UNTOLD[name];
+  live?.states.get(name) ?? EMPTY_STATES[name];
 
 /** `/deep` of a symbol. */
 export const deepOf = (live: LiveSymbol, systemEvent: Row): Row => ({

@@ -4,7 +4,7 @@ import { mergeStatements } from './financials.ts';
 import { STATEMENT_IDS } from './concepts.ts';
 import { statementReader } from './statements.ts';
 
-type Made = ReturnType<FactReader['buildRecords']>['records'][number];
+type StatementRecord = ReturnType<FactReader['buildRecords']>['records'][number];
 
 /** Returns the reader that converts facts to records of FINANCIALS and FUNDAMENTALS. */
 export function allStatementsReader(): FactReader {
@@ -13,7 +13,7 @@ export function allStatementsReader(): FactReader {
     concepts: [...new Set(readers.flatMap(({ concepts }) => concepts))],
     buildRecords: (facts) => {
       const results = readers.map((reader) => reader.buildRecords(facts));
-      const periods = new Map<string, Made[]>();
+      const periods = new Map<string, StatementRecord[]>();
       for (const record of results.flatMap(({ records }) => records)) {
         const name = `${record['period']} ${record['reportDate']}`;
         const group = periods.get(name);
@@ -30,12 +30,12 @@ export function allStatementsReader(): FactReader {
 const isAmount = ([name, value]: readonly [string, unknown]): boolean =>
   typeof value === 'number' && !name.startsWith('fiscal');
 
-function together(statements: readonly Made[]): Made {
+function together(statements: readonly StatementRecord[]): StatementRecord {
   const headings = statements.map((one) =>
     Object.fromEntries(Object.entries(one).filter((entry) => !isAmount(entry))),
   );
   const amounts = statements.map(
     (one) => Object.fromEntries(Object.entries(one).filter(isAmount)) as Record<string, number>,
   );
-  return { ...Object.assign({}, ...headings), ...mergeStatements(amounts) } as Made;
+  return { ...Object.assign({}, ...headings), ...mergeStatements(amounts) } as StatementRecord;
 }

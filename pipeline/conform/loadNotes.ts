@@ -103,7 +103,7 @@ function describeProperties(
 const describeReplaced = ({ replaced }: Counts): readonly string[] =>
   replaced === 0 ? [] : [`${replaced} stored records were replaced`];
 
-const KEPT: Readonly<Record<Load['duplicates'], string>> = {
+const REPEATED_KEY_NOTES: Readonly<Record<Load['duplicates'], string>> = {
   ignore: 'the first one stays',
   replace: 'the last one stays',
   reject: 'the first one stays, the others are rejected',
@@ -119,7 +119,7 @@ function describeDuplicates(
   const examples =
     repeated === undefined ? '' : `, in the file such as ${repeated.examples.join(', ')}`;
   const conflicts = `${duplicates} of ${validated} records have an index value that was taken`;
-  const what = `${conflicts}, ${KEPT[load.duplicates]}`;
+  const what = `${conflicts}, ${REPEATED_KEY_NOTES[load.duplicates]}`;
   // Overlapping files repeat some records: that is worth a line, but not a warning.
   const isUsual = kind === 'known' && duplicates <= validated * DUPLICATES_SHARE;
   return [isUsual ? what : `warning: ${what}${examples}`];

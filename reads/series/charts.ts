@@ -75,7 +75,7 @@ export interface ChartOptions {
   readonly key?: string | undefined;
 }
 
-interface Drawn extends Body {
+interface ChartBody extends Body {
   /** The bytes of the records before rendering: some reads are charged by bytes. */
   readonly recordBytes: number;
 }
@@ -100,7 +100,7 @@ export async function renderChart(
   { workers }: Pick<ReadServices, 'workers'>,
   body: Body,
   { key, picture, title }: ChartOptions,
-): Promise<Drawn> {
+): Promise<ChartBody> {
   const { query } = call;
   const recordBytes = bodyLength(body);
   if (picture === undefined) return { ...body, recordBytes };

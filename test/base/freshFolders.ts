@@ -8,13 +8,13 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { HEAD_FILE, parseHead } from '../../store/files/lakeHead.ts';
 
-interface Kept {
+interface FileCopy {
   readonly path: string;
   readonly bytes: Buffer;
   readonly mode: number;
 }
 
-let folderFiles: Promise<readonly Kept[]> | undefined;
+let folderFiles: Promise<readonly FileCopy[]> | undefined;
 
 export const emptyFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'tapedeck-test-'));
 
@@ -40,7 +40,7 @@ export async function startedFolder(make: (folder: string) => Promise<void>): Pr
   return folder;
 }
 
-async function madeOnce(make: (folder: string) => Promise<void>): Promise<readonly Kept[]> {
+async function madeOnce(make: (folder: string) => Promise<void>): Promise<readonly FileCopy[]> {
   const folder = await emptyFolder();
   try {
     await make(folder);

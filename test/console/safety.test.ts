@@ -64,7 +64,7 @@ async function isText({ page }: Watched, where: string): Promise<void> {
   assert.doesNotMatch(await page.title(), /^owned/, where);
 }
 
-const SHOWN = [
+const PAGES = [
   '/datasets/WS',
   '/datasets/WS/EVIL',
   '/datasets/WS/EVIL?tab=profile',
@@ -79,7 +79,7 @@ browserTest('names, values and errors that are markup are shown as texts', async
   const watched = await watchedPage(browser);
   const { page } = watched;
   await signedIn(watched, server.base, server.secret);
-  for (const path of SHOWN) {
+  for (const path of PAGES) {
     await visit(watched, path);
     await isText(watched, path);
   }

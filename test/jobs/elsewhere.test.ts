@@ -127,7 +127,7 @@ async function dispatchLoad(
   return { outcome };
 }
 
-const MADE = { edits: [], outcome: OUTCOME } as unknown as PublishedLoad;
+const LOAD = { edits: [], outcome: OUTCOME } as unknown as PublishedLoad;
 
 test('a node that has not announced itself receives no loads', async () => {
   const joined = once(server, 'connection');
@@ -150,7 +150,7 @@ test('a node receives one load at a time, with its file, and the next one once i
     bytes.reduce((sum, length) => sum + length, 0),
     BYTES,
   );
-  node.say({ kind: 'ask', ask: 1, question: { of: 'keep', made: MADE } });
+  node.say({ kind: 'ask', ask: 1, question: { of: 'keep', made: LOAD } });
   first.keeping.resolve();
   assert.deepEqual(await outcome, OUTCOME);
   assert.equal(await giver.work(createLoad().work), undefined, 'it is not free yet');
@@ -193,12 +193,12 @@ test('a cancelled load stops, unless it is being committed', async () => {
   await assert.rejects(outcome, reason);
   await until(() => node.heard.at(-1)?.kind === 'stop');
   // Later messages about the cancelled load are ignored.
-  node.say({ kind: 'ask', ask: 1, question: { of: 'keep', made: MADE } });
+  node.say({ kind: 'ask', ask: 1, question: { of: 'keep', made: LOAD } });
   node.say({ kind: 'free' });
   node.heard.length = 0;
   const committingLoad = createLoad();
   const keeping = await dispatchLoad(committingLoad, node);
-  node.say({ kind: 'ask', ask: 1, question: { of: 'keep', made: MADE } });
+  node.say({ kind: 'ask', ask: 1, question: { of: 'keep', made: LOAD } });
   await committingLoad.begun;
   committingLoad.abort(reason);
   node.socket.destroy();
@@ -210,7 +210,7 @@ test('a commit that fails fails the load', async () => {
   const node = await player();
   const first = createLoad();
   const { outcome } = await dispatchLoad(first, node);
-  node.say({ kind: 'ask', ask: 1, question: { of: 'keep', made: MADE } });
+  node.say({ kind: 'ask', ask: 1, question: { of: 'keep', made: LOAD } });
   await first.begun;
   first.keeping.reject(new Failure('Conflict', 'another one was faster'));
   await assert.rejects(outcome, /another one was faster/);

@@ -8,7 +8,7 @@ import { lakePaths, startServer } from '../base/server.ts';
 const RECORDS_MAX = 20_000_000;
 const HEADER = 'v\n';
 const LINE = '1\n';
-const SAYS = new RegExp(`the body has ${RECORDS_MAX + 1} records, at most ${RECORDS_MAX} a job`);
+const REFUSAL = new RegExp(`the body has ${RECORDS_MAX + 1} records, at most ${RECORDS_MAX} a job`);
 
 test('a load of 20,000,001 records is refused by its limit, and nothing is stored', async () => {
   await using server = await startServer();
@@ -21,7 +21,7 @@ test('a load of 20,000,001 records is refused by its limit, and nothing is store
     const refused = await load(server, dataset, body);
     const errorText = await refused.text();
     assert.equal(refused.status, 400, errorText);
-    assert.match(errorText, SAYS, dataset);
+    assert.match(errorText, REFUSAL, dataset);
   }
   assert.equal(await read(server, '/data/WS/KNOWN?limit=9'), '[{"v":7}]');
   assert.equal((await get(server, '/data/WS/FRESH')).status, 404);

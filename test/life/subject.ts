@@ -28,7 +28,7 @@ export interface SubjectCounts {
 
 const DAY_HOURS = 24;
 /** Short enough that a month includes each of the three kinds of thinning. */
-const KEPT = { TAPEDECK_KEEP_ALL: String(DAY_HOURS), TAPEDECK_KEEP_HOURLY: '3' };
+const RETENTION = { TAPEDECK_KEEP_ALL: String(DAY_HOURS), TAPEDECK_KEEP_HOURLY: '3' };
 
 const [folder = '', startMs = '0', ...pairs] = process.argv.slice(2);
 const extraSettings = Object.fromEntries(pairs.map((pair) => pair.split('=') as [string, string]));
@@ -36,7 +36,7 @@ let offsetMs = Number(startMs) - Date.now();
 
 const server = await startServer({
   folder,
-  settings: { ...KEPT, TAPEDECK_KEEP_DAILY: '5', ...extraSettings },
+  settings: { ...RETENTION, TAPEDECK_KEEP_DAILY: '5', ...extraSettings },
   seams: { clock: () => Date.now() + offsetMs, watch: false },
 });
 keepModules();

@@ -9,7 +9,8 @@ import { SourceFailure } from '../base/source.ts';
  */
 const TRANSIENT = /^(?:08|25P0[34]|40|53|55P03|57|58)/;
 /** Errors of the client: the connection ended without an error of the server. */
-const GONE = /^Connection terminated|^timeout expired|^Client (?:was closed|has encountered)/;
+const LOST_CONNECTION =
+  /^Connection terminated|^timeout expired|^Client (?:was closed|has encountered)/;
 
 interface PostgresError {
   readonly code?: string;
@@ -24,7 +25,7 @@ export function toPostgresFailure(error: unknown, host: string): unknown {
   if (severity !== undefined) {
     return new SourceFailure(`PostgreSQL: ${reason}`, TRANSIENT.test(code));
   }
-  if (GONE.test(reason))
+  if (LOST_CONNECTION.test(reason))
     return new SourceFailure(`${host} closed the connection or is not there`, true);
   if (/SSL/.test(reason) && code === '') {
     return new SourceFailure(

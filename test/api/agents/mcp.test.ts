@@ -8,7 +8,7 @@ import { loaded, send } from '../../base/client.ts';
 import { READ_ALL } from '../../../store/accounts/tokens.ts';
 import { test } from '../../base/fixtures.ts';
 
-interface Shown {
+interface ToolAnswer {
   readonly text: string;
   readonly isError: boolean;
   readonly messages: number;
@@ -17,7 +17,7 @@ interface Shown {
 
 interface Agent extends AsyncDisposable {
   readonly client: Client;
-  readonly call: (name: string, input?: Readonly<Record<string, unknown>>) => Promise<Shown>;
+  readonly call: (name: string, input?: Readonly<Record<string, unknown>>) => Promise<ToolAnswer>;
 }
 
 async function agentOf(server: TestServer, token: string): Promise<Agent> {

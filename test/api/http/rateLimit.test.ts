@@ -9,13 +9,13 @@ import { seedsOf } from '../../base/seeds.ts';
 
 const RUNS = 500;
 
-interface Held {
+interface LimiterWorld {
   readonly limiter: RateLimiter;
   /** Moves the clock, also back. */
   readonly pass: (ms: number) => void;
 }
 
-function createClock(startMs = 1_700_000_000_000): Held {
+function createClock(startMs = 1_700_000_000_000): LimiterWorld {
   let nowMs = startMs;
   const pass = (ms: number): void => {
     nowMs += ms;
@@ -25,7 +25,7 @@ function createClock(startMs = 1_700_000_000_000): Held {
 
 /** The number of allowed ones among concurrent requests. */
 const allowedOf = (
-  { limiter }: Held,
+  { limiter }: LimiterWorld,
   requestCount: number,
   perSecond: number,
   burst: number,

@@ -6,7 +6,7 @@ import { type Disk, localDisk } from '../../../store/base/disk.ts';
 import { test } from '../../base/fixtures.ts';
 import { startServer } from '../../base/server.ts';
 
-const ASKED: readonly (readonly [path: string, status: number])[] = [
+const REQUESTS: readonly (readonly [path: string, status: number])[] = [
   ['/data/WS/D?wide=date', 400],
   ['/data/WS/D?columns=nonsense', 400],
   ['/data/WS/D?encoding=nonsense', 400],
@@ -16,7 +16,7 @@ const ASKED: readonly (readonly [path: string, status: number])[] = [
 ];
 
 test('bodies of invalid requests', async ({ server }) => {
-  for (const [path, status] of ASKED) {
+  for (const [path, status] of REQUESTS) {
     const url = `${server.base}/v1${path}&token=${server.secret}`;
     const answer = await fetch(url, { method: 'POST', body: '[{"symbol":"A"}]' });
     assert.equal(answer.status, status, `${path}: ${await answer.text()}`);

@@ -135,7 +135,7 @@ export interface State {
 
 const AT_ONCE = 8;
 /** Wrong answers that are reported of one state. */
-const TOLD_MAX = 20;
+const REPORTED_MAX = 20;
 
 /** Works on all items, a few concurrently. */
 export async function each<T>(
@@ -174,7 +174,7 @@ export async function judge(server: TestServer, state: State): Promise<void> {
     await judgeOne(way);
     await state.engage?.();
   }
-  assert.deepEqual(wrong.slice(0, TOLD_MAX), []);
+  assert.deepEqual(wrong.slice(0, REPORTED_MAX), []);
 }
 
 /** Judges one token with requests for the world's own objects. */

@@ -20,12 +20,12 @@ const RUNS = [
   '-a',
   '-1.5e',
 ];
-const KEPT = ['-1.5', '+1', '-.5e-3', '-1.', 'a=1', ' =1', "'=1", '"=1"', '1-2', 'x', ''];
+const PLAIN_CELLS = ['-1.5', '+1', '-.5e-3', '-1.', 'a=1', ' =1', "'=1", '"=1"', '1-2', 'x', ''];
 
 let server: TestServer;
 beforeAll(async () => {
   server = await startServer();
-  const texts = [...RUNS, ...KEPT];
+  const texts = [...RUNS, ...PLAIN_CELLS];
   const records = texts.map((text, at) => ({
     n: at,
     symbol: text,
@@ -34,7 +34,7 @@ beforeAll(async () => {
     doc: { at: '=1' },
   }));
   await loaded(server, 'F', JSON.stringify(records), { key: 'n' });
-  const many = Array.from({ length: 12_000 }, (_, at) => `${at},${KEPT[9]},-${at}.5`);
+  const many = Array.from({ length: 12_000 }, (_, at) => `${at},${PLAIN_CELLS[9]},-${at}.5`);
   const cells = texts.slice(0, 10).map((text, at) => `${20_000 + at},"${text}",-2`);
   await loaded(server, 'MANY', `n,s,v\n${[...many, ...cells].join('\n')}\n`, { key: 'n' });
 });
@@ -65,7 +65,7 @@ test('escaped: a mark before each formula, at every endpoint, in every format, n
   for (const door of DOORS) {
     for (const format of ['csv', 'psv', 'text']) {
       const answerCells = byN(await ask(`${door}${format}&csvFormulas=escape`));
-      const texts = [...RUNS, ...KEPT];
+      const texts = [...RUNS, ...PLAIN_CELLS];
       assert.deepEqual(
         answerCells.map(({ symbol }) => symbol),
         texts.map(escapeFormula),
@@ -102,7 +102,7 @@ test('an answer that DuckDB writes is escaped alike', async () => {
   );
   assert.ok(rows.length > 10_000, `${rows.length}`);
   const cells = rows.slice(-10).map(({ s }) => s);
-  assert.deepEqual(cells, [...RUNS, ...KEPT].slice(0, 10).map(escapeFormula));
+  assert.deepEqual(cells, [...RUNS, ...PLAIN_CELLS].slice(0, 10).map(escapeFormula));
   assert.equal(rows[0]?.["'=s"], 'x');
   assert.ok(rows.slice(0, 12_000).every(({ n, v }) => v === `-${n}.5` || n === '0'));
 });

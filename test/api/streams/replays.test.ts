@@ -37,27 +37,27 @@ async function load(dataset: string, csv: string): Promise<void> {
   assert.equal(answer.status, 200, await answer.text());
 }
 
-interface Shown {
+interface ReplayView {
   readonly replayId: string;
   readonly state: string;
   readonly told: number;
   readonly atMs: number;
 }
 
-async function make(body: object): Promise<Shown> {
+async function make(body: object): Promise<ReplayView> {
   const { status, text } = await send(server, 'POST', '/replays', body);
   assert.equal(status, 200, text);
-  return JSON.parse(text) as Shown;
+  return JSON.parse(text) as ReplayView;
 }
 
-const change = async (id: string, body: object): Promise<Shown> =>
-  JSON.parse((await send(server, 'PATCH', `/replays/${id}`, body)).text) as Shown;
+const change = async (id: string, body: object): Promise<ReplayView> =>
+  JSON.parse((await send(server, 'PATCH', `/replays/${id}`, body)).text) as ReplayView;
 
-const readReplay = async (id: string): Promise<Shown> =>
-  JSON.parse((await send(server, 'GET', `/replays/${id}`)).text) as Shown;
+const readReplay = async (id: string): Promise<ReplayView> =>
+  JSON.parse((await send(server, 'GET', `/replays/${id}`)).text) as ReplayView;
 
 /** Its last message is sent a moment before it has ended. */
-async function ended(id: string): Promise<Shown> {
+async function ended(id: string): Promise<ReplayView> {
   await until(async () => (await readReplay(id)).state === 'ended');
   return readReplay(id);
 }

@@ -3,7 +3,7 @@
 import { createServer, type Socket } from 'node:net';
 import { listening, type ListeningServer } from './http.ts';
 
-interface Kept {
+interface CacheEntry {
   readonly flags: string;
   readonly value: Buffer;
   readonly untilMs: number;
@@ -21,12 +21,12 @@ function untilOf(text: string): number {
 
 /** The answer to a command line. @param body the data after the line of a storing command */
 function answerTo(
-  entries: Map<string, Kept>,
+  entries: Map<string, CacheEntry>,
   words: readonly string[],
   body: Buffer,
 ): Buffer | string {
   const [command = '', key = ''] = words;
-  const findEntry = (name: string): Kept | undefined => {
+  const findEntry = (name: string): CacheEntry | undefined => {
     const one = entries.get(name);
     return one !== undefined && one.untilMs > Date.now() ? one : undefined;
   };
@@ -60,7 +60,7 @@ function answerTo(
 const isStoring = ([command]: readonly string[]): boolean => command === 'set' || command === 'add';
 
 export function startCache(): Promise<ListeningServer> {
-  const entries = new Map<string, Kept>();
+  const entries = new Map<string, CacheEntry>();
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);

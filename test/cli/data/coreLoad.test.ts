@@ -247,7 +247,7 @@ const VENDORS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Options that these files need, since no guess can find them. */
-const SAID: Readonly<Record<string, readonly string[]>> = {
+const OPTIONS_BY_FILE: Readonly<Record<string, readonly string[]>> = {
   'index.csv': ['--map', 'column1=date'],
   'german.csv': ['--map', 'Datum=date'],
   // Values with an M are not numbers.
@@ -259,7 +259,13 @@ test('days in the formats of all vendors are the same days', async () => {
     for (const [at, [file, lines]] of Object.entries(VENDORS).entries()) {
       await write(file, ...lines);
       const symbol = `V${at}`;
-      const options = ['--as', 'HISTORICAL_PRICES', '--symbol', symbol, ...(SAID[file] ?? [])];
+      const options = [
+        '--as',
+        'HISTORICAL_PRICES',
+        '--symbol',
+        symbol,
+        ...(OPTIONS_BY_FILE[file] ?? []),
+      ];
       const ran = await load([file, ...options, '--yes']);
       assert.equal(ran.code, 0, `${file}: ${ran.stderr}`);
       const days = [

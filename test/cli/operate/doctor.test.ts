@@ -17,7 +17,7 @@ import { startServer } from '../../base/server.ts';
 import { smallDisk } from '../../base/smallDisk.ts';
 import { runHere } from '../commandHere.ts';
 
-interface Found {
+interface Finding {
   readonly check: string;
   readonly level: string;
   readonly what: string;
@@ -50,13 +50,13 @@ async function examined(
   more: Readonly<Record<string, string>> = {},
 ): Promise<{
   readonly code: number | null;
-  readonly all: readonly Found[];
+  readonly all: readonly Finding[];
   readonly problems: string[];
 }> {
   const env = { TAPEDECK_DATA: folder, TAPEDECK_PORT: '0', TAPEDECK_LOG: 'silent', ...more };
   const { code, stderr, stdout } = await runHere(['doctor', '--json'], { env });
   assert.equal(stderr, '');
-  const { findings, ok } = JSON.parse(stdout) as { ok: boolean; findings: readonly Found[] };
+  const { findings, ok } = JSON.parse(stdout) as { ok: boolean; findings: readonly Finding[] };
   assert.equal(ok, code === 0);
   for (const { advice, level } of findings) assert.equal(advice === '', level === 'ok', advice);
   const odd = findings.filter(({ level }) => level !== 'ok');

@@ -30,10 +30,10 @@ test('operations are typed by the table of endpoints', async ({ server }) => {
   const metadata = await client.call('getAccountMetadata', {});
   expectTypeOf(metadata.value.messageBudget).toEqualTypeOf<number | null>();
   assert.equal(metadata.value.tierName, 'scale');
-  type Given = Parameters<typeof client.call<'getDataset'>>[1];
+  type CallParameters = Parameters<typeof client.call<'getDataset'>>[1];
   expectTypeOf<'getNothing'>().not.toExtend<keyof Operations>();
-  expectTypeOf<{ path: { workspace: string } }>().not.toExtend<Given>();
-  expectTypeOf<{ path: { workspace: string; id: string } }>().toExtend<Given>();
+  expectTypeOf<{ path: { workspace: string } }>().not.toExtend<CallParameters>();
+  expectTypeOf<{ path: { workspace: string; id: string } }>().toExtend<CallParameters>();
 });
 
 test('spent messages are counted, and a refusal includes the reason', async ({ server }) => {

@@ -84,8 +84,8 @@ test('one attribute alone has the type of the attribute', async () => {
   expect(price).toBeGreaterThan(0);
   const path = { symbol, attribute: 'latestPrice' } as const;
   expect((await client.call('getQuoteAttribute', { path })).value).toBe(price);
-  type Given = Parameters<typeof client.call<'getQuoteAttribute'>>[1]['path'];
-  expectTypeOf<{ symbol: string; attribute: 'lastPrice' }>().not.toExtend<Given>();
+  type CallParameters = Parameters<typeof client.call<'getQuoteAttribute'>>[1]['path'];
+  expectTypeOf<{ symbol: string; attribute: 'lastPrice' }>().not.toExtend<CallParameters>();
 });
 
 test('a chart has days or minutes, by its range', async () => {

@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(root, { recursive: true, force: true }));
 
-interface Made {
+interface BackupReport {
   readonly snapshot: number;
   readonly files: number;
   readonly newFiles: number;
@@ -37,11 +37,15 @@ const admin = (server: TestServer, path: string, body?: object): Promise<Respons
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
 
-async function backedUp(server: TestServer, target: string, options: object = {}): Promise<Made> {
+async function backedUp(
+  server: TestServer,
+  target: string,
+  options: object = {},
+): Promise<BackupReport> {
   const answer = await admin(server, '/backup', { target, ...options });
   const text = await answer.text();
   assert.equal(answer.status, 200, text);
-  return JSON.parse(text) as Made;
+  return JSON.parse(text) as BackupReport;
 }
 
 async function refusal(server: TestServer, target: string): Promise<string> {

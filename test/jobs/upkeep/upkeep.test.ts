@@ -163,7 +163,7 @@ test('versions are thinned by age; the rest answer as before, files of the other
   assert.deepEqual([status, why.slice(0, thinned.length)], [410, thinned]);
 });
 
-interface Made {
+interface ReadAnswer {
   readonly snapshot: number;
   readonly ms: number;
   readonly text: string;
@@ -186,7 +186,7 @@ test('a dataset keeps its own days of history, never more than the server', asyn
   const { lake, storage } = server.tapedeck.services;
   const upkeep = makeUpkeep({ ...server.tapedeck.services, keep: KEEP });
   const how = { overwrite: 'true', key: 'symbol', date: 'date' };
-  const versions: Made[] = [];
+  const versions: ReadAnswer[] = [];
   const path = '/data/WS/D?limit=1000';
   for (let day = 0; day < 12; day += 1) {
     nowMs += 22 * HOUR_MS;
@@ -208,7 +208,7 @@ test('a dataset keeps its own days of history, never more than the server', asyn
   await upkeep.expireVersions();
   await upkeep.expireVersions();
   const cutMs = nowMs - days * DAY_MS;
-  const first: Made | undefined = versions.findLast(({ ms }) => ms <= cutMs);
+  const first: ReadAnswer | undefined = versions.findLast(({ ms }) => ms <= cutMs);
   assert.ok(first);
   // The lake's snapshot of that moment: a request with it returns the data as of that moment.
   const floor = first.snapshot + 1;

@@ -51,7 +51,7 @@ const START_MS = Date.UTC(2026, 1, 1, 0, 0, 30);
 const ATTEMPTS = 3;
 /** Share of the hours in which the server is killed. */
 const KILLED_HOURS = 0.04;
-const TOLD_MAX = 20;
+const REPORTED_MAX = 20;
 const SETTINGS = {
   TAPEDECK_ALLOW_PRIVATE_ADDRESSES: 'on',
   TAPEDECK_SOURCE_TIMEOUT: '10000',
@@ -88,7 +88,7 @@ export async function scheduledMonth(order: ScheduledOrder): Promise<ScheduledRe
     const failures = await verify(world, endMs);
     await world.subject.close();
     const summary = { ...world.tally, answers: sources.counts, schedules: order.schedules };
-    return { failures: failures.slice(0, TOLD_MAX), summary };
+    return { failures: failures.slice(0, REPORTED_MAX), summary };
   } finally {
     await world.subject[Symbol.asyncDispose]();
     await rm(folder, { recursive: true, force: true });

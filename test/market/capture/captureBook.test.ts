@@ -17,7 +17,7 @@ const isThere = existsSync(FILE) || process.env['CI'] === 'true';
 const real = describe.skipIf(!isThere);
 
 /** Number of prices of a side that are shown. */
-const SHOWN = 100;
+const DISPLAY_SIZE = 100;
 
 type Price = readonly [price: number, size: number];
 interface Book {
@@ -33,7 +33,7 @@ const isChange = (one: CapturedMessage): boolean => isLevel(one) && (Number(one.
 function emptyBook(): { take(one: CapturedMessage): void; now(): Book } {
   const sides = { 8: new Map<number, number>(), 5: new Map<number, number>() };
   const sorted = (side: Map<number, number>, best: 1 | -1): readonly Price[] =>
-    [...side].sort(([one], [other]) => best * (one - other)).slice(0, SHOWN);
+    [...side].sort(([one], [other]) => best * (one - other)).slice(0, DISPLAY_SIZE);
   return {
     take: ({ price, size = 0, type }) => {
       const side = sides[type === '8' ? 8 : 5];
@@ -67,12 +67,12 @@ interface Level {
   readonly price: number;
   readonly size: number;
 }
-interface Shown {
+interface BookView {
   readonly bids: readonly Level[];
   readonly asks: readonly Level[];
 }
 
-const pricesOf = ({ asks, bids }: Shown): Book => ({
+const pricesOf = ({ asks, bids }: BookView): Book => ({
   bids: bids.map(({ price, size }) => [price, size]),
   asks: asks.map(({ price, size }) => [price, size]),
 });
@@ -116,8 +116,8 @@ async function ask(server: TestServer, path: string): Promise<unknown> {
   return JSON.parse(text);
 }
 
-const readBooks = async (server: TestServer): Promise<Readonly<Record<string, Shown>>> =>
-  (await ask(server, `/deep/book?symbols=${symbols.join()}`)) as Readonly<Record<string, Shown>>;
+const readBooks = async (server: TestServer): Promise<Readonly<Record<string, BookView>>> =>
+  (await ask(server, `/deep/book?symbols=${symbols.join()}`)) as Readonly<Record<string, BookView>>;
 
 real('books of a capture', () => {
   test('every change of a price is stored, and the books are those of the file', async () => {
@@ -171,7 +171,7 @@ real('books of a capture', () => {
     const books = booksOf(bySymbol.get(symbol) ?? []);
     expect(books.length).toBeGreaterThan(500);
     await until(() => stream.text().split('\r\n\r\n').length > books.length, 60_000);
-    const heard = stream.messages() as unknown as readonly { readonly data: Shown }[];
+    const heard = stream.messages() as unknown as readonly { readonly data: BookView }[];
     for (const [at, { data: book }] of heard.entries()) {
       expect([at, pricesOf(book)]).toEqual([at, books[at]]);
     }

@@ -89,7 +89,7 @@ async function filled(server: TestServer): Promise<TestServer> {
   return server;
 }
 
-interface Shown {
+interface DatasetView {
   readonly datasetId: string;
   readonly source: string;
   readonly description: string;
@@ -100,9 +100,9 @@ interface Shown {
   readonly schema: { readonly properties: object };
 }
 
-async function datasets(server: TestServer): Promise<ReadonlyMap<string, Shown>> {
+async function datasets(server: TestServer): Promise<ReadonlyMap<string, DatasetView>> {
   const { text } = await send(server, 'GET', '/datasets/CORE');
-  return new Map((JSON.parse(text) as Shown[]).map((one) => [one.datasetId, one]));
+  return new Map((JSON.parse(text) as DatasetView[]).map((one) => [one.datasetId, one]));
 }
 
 async function sql(server: TestServer, query: string): Promise<readonly unknown[]> {

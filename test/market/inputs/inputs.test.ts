@@ -17,7 +17,7 @@ beforeEach(async () => {
   }
 });
 
-interface Shown {
+interface DatasetView {
   readonly title: string;
   readonly weight: number;
   readonly columnMapping: object;
@@ -25,8 +25,8 @@ interface Shown {
   readonly schema: { readonly properties: Readonly<Record<string, object>> };
 }
 
-async function readDataset(place: string): Promise<Shown> {
-  return JSON.parse((await send(server, 'GET', `/datasets/${place}`)).text) as Shown;
+async function readDataset(place: string): Promise<DatasetView> {
+  return JSON.parse((await send(server, 'GET', `/datasets/${place}`)).text) as DatasetView;
 }
 
 async function load(place: string, body: string, query = ''): Promise<readonly [number, string]> {

@@ -15,7 +15,7 @@ const SPLITS = [
 const TODAY = '2024-03-01';
 
 /** Closes as traded, and adjusted for all splits since. */
-const KNOWN: readonly (readonly [date: string, traded: number, adjusted: number])[] = [
+const ADJUSTED_CLOSES: readonly (readonly [date: string, traded: number, adjusted: number])[] = [
   ['1980-12-12', 28.75, 0.128348],
   ['2005-02-25', 88.99, 1.589107],
   ['2014-06-06', 645.57, 23.056071],
@@ -24,11 +24,11 @@ const KNOWN: readonly (readonly [date: string, traded: number, adjusted: number]
 ];
 
 test('a known history of five splits', () => {
-  const rows = KNOWN.map(([date, close]) => ({ date, close, volume: 1_000 }));
+  const rows = ADJUSTED_CLOSES.map(([date, close]) => ({ date, close, volume: 1_000 }));
   const bars = adjustBars(rows, { splits: SPLITS, dividends: [] }, TODAY);
   assert.deepEqual(
     bars.map(({ date, raw, split }) => [date, raw.close, split.close]),
-    KNOWN,
+    ADJUSTED_CLOSES,
   );
   assert.deepEqual(
     bars.map(({ split }) => split.volume),

@@ -9,7 +9,7 @@ import { startServer, type TestServer } from '../../base/server.ts';
 import { symbolsLaw, symbolsStored } from './symbolsLaw.ts';
 
 /** Stored spelling -> received spellings. */
-const KEPT: Readonly<Record<string, readonly string[]>> = {
+const SPELLINGS: Readonly<Record<string, readonly string[]>> = {
   MSFT: ['msft', ' MSFT ', 'MsFt'],
   'BRK.B': ['BRK.B', 'BRK B', 'BRK/B', 'BRK-B', 'brk-b', 'brk  b', ' brk.b'],
   'BAC-PL': ['BAC PRL', 'BAC PR L', 'BAC.PR.L', 'BAC/PRL', 'BAC-PRL', 'BAC$L', 'BACpL', 'bac-pl'],
@@ -28,7 +28,7 @@ const KEPT: Readonly<Record<string, readonly string[]>> = {
 };
 
 test('a symbol has one spelling, in DuckDB and in pushes, and keeps it if loaded again', async (context) => {
-  for (const [symbol, texts] of Object.entries(KEPT)) {
+  for (const [symbol, texts] of Object.entries(SPELLINGS)) {
     const same = texts.map(() => symbol);
     assert.deepEqual(texts.map(normalizeSymbol), same);
     assert.deepEqual(await symbolsStored(texts), same);

@@ -13,7 +13,7 @@ import { buildRecipeOrder } from '../../../cli/pipeline/recipeOrder.ts';
 
 const names = await recipeNames();
 /** For parameters without a default. */
-const GIVEN: Readonly<Record<string, string>> = {
+const PARAMETERS: Readonly<Record<string, string>> = {
   series: 'DGS10',
   symbol: 'AAPL',
   cik: '320193',
@@ -22,7 +22,7 @@ const GIVEN: Readonly<Record<string, string>> = {
 };
 const setOf = ({ parameters }: Recipe, more: Readonly<Record<string, string>> = {}): string[] =>
   parameters.flatMap(({ name }) => {
-    const value = more[name] ?? GIVEN[name];
+    const value = more[name] ?? PARAMETERS[name];
     return value === undefined ? [] : [`${name}=${value}`];
   });
 

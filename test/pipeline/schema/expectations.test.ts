@@ -36,7 +36,7 @@ async function createDataset(id: string, members: object): Promise<void> {
   assert.equal(answer.status, 200, await answer.text());
 }
 
-interface Held {
+interface QuarantinedRow {
   readonly id: string;
   readonly jobId: string | null;
   readonly line: number;
@@ -44,10 +44,10 @@ interface Held {
   readonly record: Readonly<Record<string, unknown>>;
 }
 
-async function readQuarantine(id: string): Promise<readonly Held[]> {
+async function readQuarantine(id: string): Promise<readonly QuarantinedRow[]> {
   const answer = await ask('GET', `/quarantine/WS/${id}?limit=10000`);
   assert.equal(answer.status, 200);
-  return (await answer.json()) as readonly Held[];
+  return (await answer.json()) as readonly QuarantinedRow[];
 }
 
 const listViolations = async (id: string): Promise<readonly string[]> =>

@@ -75,7 +75,7 @@ async function startWorld({ port, ...keys }: Swift): Promise<World> {
   return { ...all, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
-interface Made {
+interface Uploading {
   readonly part: Part;
   readonly bytes: Buffer;
   /** The reported states of the upload, in order. */
@@ -83,7 +83,7 @@ interface Made {
   readonly delivery: Delivery;
 }
 
-async function make({ folder }: World, name: string, length: number): Promise<Made> {
+async function make({ folder }: World, name: string, length: number): Promise<Uploading> {
   const bytes = randomBytes(length);
   const path = join(folder, name);
   await writeFile(path, bytes);

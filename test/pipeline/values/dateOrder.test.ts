@@ -35,7 +35,7 @@ const rejectsOf = async (jobId: string): Promise<readonly string[]> =>
   );
 
 const CSV = 'symbol,date,v\nA,01/02/2024,1\nB,11/12/2024,2\n';
-const ASKED = /column 'date' needs dateOrder=MDY or DMY \(--date-order\): '0\d\/0\d\/2024'/;
+const NEEDS_ORDER = /column 'date' needs dateOrder=MDY or DMY \(--date-order\): '0\d\/0\d\/2024'/;
 const MONTHS_FIRST = ['2024-01-02', '2024-11-12'];
 const DAYS_FIRST = ['2024-02-01', '2024-12-11'];
 
@@ -65,7 +65,7 @@ test('a load creates its dataset with the specified order', async () => {
   assert.deepEqual(await days('DAYS'), DAYS_FIRST);
   const unsaid = await load(server, 'UNSAID', CSV);
   assert.equal(unsaid.status, 400);
-  assert.match(await unsaid.text(), ASKED);
+  assert.match(await unsaid.text(), NEEDS_ORDER);
 });
 
 test('JSON too, and an existing dataset', async () => {
@@ -80,7 +80,7 @@ test('JSON too, and an existing dataset', async () => {
   const reason = "validation failed: property 'date' should be date in the order DMY";
   assert.deepEqual(await rejectsOf(job.jobId), [`2: ${reason}, not "04/13/2024"`]);
   const unsaid = await load(server, 'JSON_DAYS', records('05/06/2024'));
-  assert.match(await unsaid.text(), ASKED);
+  assert.match(await unsaid.text(), NEEDS_ORDER);
   assert.deepEqual(await days('JSON_DAYS'), ['2024-02-01', '2024-04-03', '2024-12-11']);
 });
 

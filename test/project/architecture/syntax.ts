@@ -67,7 +67,7 @@ export function parseTrees(trees: readonly Texts[]): readonly (readonly Source[]
   }
 }
 
-interface Found {
+interface Declarations {
   readonly literals: ast.Node[];
   readonly imports: Import[];
   readonly exports: { name: string; line: number }[];
@@ -75,7 +75,7 @@ interface Found {
 }
 
 function describeFile(path: string, file: ast.SourceFile): Source {
-  const findings: Found = {
+  const findings: Declarations = {
     literals: [],
     imports: [],
     exports: [],
@@ -157,7 +157,7 @@ function collectImport(
   file: ast.SourceFile,
   node: ast.Node,
   lineOf: LineOf,
-  findings: Found,
+  findings: Declarations,
 ): void {
   const declaration = importedNames(node);
   if (declaration === undefined) return;
@@ -166,9 +166,9 @@ function collectImport(
   findings.imports.push({ ...declaration, target, line: lineOf(node.getStart(file)) });
 }
 
-type Taken = Pick<Import, 'specifier' | 'typeOnly' | 'reExport' | 'names'>;
+type ImportedNames = Pick<Import, 'specifier' | 'typeOnly' | 'reExport' | 'names'>;
 
-function importedNames(node: ast.Node): Taken | undefined {
+function importedNames(node: ast.Node): ImportedNames | undefined {
   if (ast.isImportDeclaration(node)) return declaredImport(node);
   if (ast.isExportDeclaration(node)) return reExported(node);
   const argument = inlineImport(node);
@@ -187,7 +187,7 @@ function inlineImport(node: ast.Node): ast.Node | undefined {
 }
 
 // `import { type A }` stays an import at run time (only the names go): not type-only.
-function declaredImport(node: ast.ImportDeclaration): Taken | undefined {
+function declaredImport(node: ast.ImportDeclaration): ImportedNames | undefined {
   if (!ast.isStringLiteral(node.moduleSpecifier)) return undefined;
   const clause = node.importClause;
   const bindings = clause?.namedBindings;
@@ -200,7 +200,7 @@ function declaredImport(node: ast.ImportDeclaration): Taken | undefined {
   return { specifier, typeOnly, reExport: false, names: all ? '*' : names };
 }
 
-function reExported(node: ast.ExportDeclaration): Taken | undefined {
+function reExported(node: ast.ExportDeclaration): ImportedNames | undefined {
   if (node.moduleSpecifier === undefined || !ast.isStringLiteral(node.moduleSpecifier)) {
     return undefined;
   }
@@ -251,7 +251,7 @@ function collectExpression(
   file: ast.SourceFile,
   node: ast.Node,
   lineOf: LineOf,
-  findings: Found,
+  findings: Declarations,
 ): void {
   const parts = expressionOf(file, node);
   if (parts === undefined) return;

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 /** Milliseconds by path from the root. */
 export type Durations = Readonly<Record<string, number>>;
 
-const KEPT = join(tmpdir(), 'tapedeck-test-durations.json');
+const DURATIONS_FILE = join(tmpdir(), 'tapedeck-test-durations.json');
 
-export function readDurations(path = KEPT): Durations {
+export function readDurations(path = DURATIONS_FILE): Durations {
   try {
     const content: unknown = JSON.parse(readFileSync(path, 'utf8'));
     return isDurations(content) ? content : {};
@@ -18,7 +18,7 @@ export function readDurations(path = KEPT): Durations {
   }
 }
 
-export function keepDuration(file: string, ms: number, path = KEPT): void {
+export function keepDuration(file: string, ms: number, path = DURATIONS_FILE): void {
   const durations = readDurations(path);
   writeFileSync(path, JSON.stringify({ ...durations, [file]: Math.round(ms) }));
 }

@@ -83,6 +83,6 @@ export const STORED_MEMBERS: ReadonlyMap<string, string> = new Map([
   ['made', 'backups in answers and manifests; messages between nodes'],
   ['known', 'stored positions of sources'],
   ['kept', 'a column alias of samples'],
-  ['gone', 'a path of a receiver in tests'],
+  ['gone', 'the failure of status 410; names of samples in tests'],
   ['firingsTold', 'backtests'],
 ]);

@@ -81,9 +81,12 @@ function isMember(line: string, index: number, name: string): boolean {
 function nameFindings(path: string, code: string): readonly Finding[] {
   return code.split('\n').flatMap((line, at) =>
     [...line.matchAll(/[A-Za-z_$][\w$]*/g)].flatMap(({ 0: name, index }) => {
-      if (STORED_MEMBERS.has(name) && isMember(line, index, name)) return [];
-      const bare = BARE_NAMES.has(name) ? ['a noun'] : [];
-      const parts = name.split(/(?=[A-Z])|_/).map((part) => part.toLowerCase());
+      const isStored = STORED_MEMBERS.has(name) || STORED_MEMBERS.has(name.toLowerCase());
+      if (isStored && isMember(line, index, name)) return [];
+      // `Told` and `TOLD` are `told`; each letter of a constant is no part of it.
+      const bare = BARE_NAMES.has(name.toLowerCase()) ? ['a noun'] : [];
+      const isConstant = name === name.toUpperCase();
+      const parts = name.split(isConstant ? /_/ : /(?=[A-Z])|_/).map((part) => part.toLowerCase());
       const instead = [...bare, ...parts.flatMap((part) => NAME_PARTS.get(part) ?? [])];
       return instead
         .slice(0, 1)

@@ -19,14 +19,14 @@ interface SelectsReport {
 }
 
 /** Maximum number of reported failures; more would only slow down the run. */
-const TOLD_MAX = 20;
+const REPORTED_MAX = 20;
 
 export async function selectsLaw(count: number, seed: number): Promise<SelectsReport> {
   await using plain = await openPlain();
   await using server = await startServer({ seams: { watch: false } });
   await fillServer(server);
   const total = { failures: [] as string[], selects: 0, rows: 0, empty: 0, refused: 0 };
-  for (let at = 0; at < count && total.failures.length < TOLD_MAX; at += 1) {
+  for (let at = 0; at < count && total.failures.length < REPORTED_MAX; at += 1) {
     const sql = randomSelect(seeded(seed * 1_000_003 + at));
     total.selects += 1;
     const want = await answerOf(plain, sql);
@@ -78,7 +78,7 @@ export async function conditionsLaw(count: number, seed: number): Promise<Condit
   await using server = await startServer({ seams: { watch: false } });
   await fillServer(server);
   const total = { failures: [] as string[], conditions: 0, parting: 0, refused: 0 };
-  for (let at = 0; at < count && total.failures.length < TOLD_MAX; at += 1) {
+  for (let at = 0; at < count && total.failures.length < REPORTED_MAX; at += 1) {
     const { condition, from } = randomCondition(seeded(seed * 1_000_003 + at));
     total.conditions += 1;
     try {

@@ -20,7 +20,7 @@ const BODY_CHARACTERS = 500_000;
 const FILE_CHARACTERS = 1_500_000;
 /** A refusal of a larger body may be lost with its connection. */
 const LOST_BYTES = 200_000;
-const TOLD_MAX = 10;
+const REPORTED_MAX = 10;
 
 interface Operation {
   readonly operationId: string;
@@ -60,7 +60,7 @@ export async function stallsLaw({ count, seed, log }: FuzzOrder): Promise<FuzzRe
   const named = namedRequests(server);
   const failures: string[] = [];
   let [runs, worst] = [0, 0];
-  for (; runs < count && failures.length < TOLD_MAX; runs += 1) {
+  for (; runs < count && failures.length < REPORTED_MAX; runs += 1) {
     const random = seeded(seed * 1_000_003 + runs);
     const request = named[runs] ?? requestOf(rowOf(rows, random), server, random);
     const { fault, ms } = await judged(server, request);

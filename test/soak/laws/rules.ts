@@ -143,7 +143,7 @@ function conditionOf(random: Random): readonly unknown[] {
   return [name, choose(random, ['==', '!=']), right];
 }
 
-interface Standing {
+interface TrackedRule {
   readonly rule: RunningRule;
   readonly fired: Map<string, number>;
   readonly passed: Map<string, boolean>;
@@ -159,7 +159,7 @@ interface Change {
 /** A rule engine that checks all rules for each change. */
 class NaiveRules {
   evaluated = 0;
-  readonly #rules = new Map<string, Standing>();
+  readonly #rules = new Map<string, TrackedRule>();
   /** Rules that were set, and have not run since. */
   readonly #fresh = new Set<string>();
   /** Names that any rule so far has used: values of others are not stored. */
@@ -219,7 +219,7 @@ class NaiveRules {
   }
 
   #run(
-    { fired, passed, rule }: Standing,
+    { fired, passed, rule }: TrackedRule,
     symbol: string,
     timeMs: number,
     second: number,

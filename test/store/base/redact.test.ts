@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { redactText, redactData } from '../../../store/base/redact.ts';
 
-const MADE = 'sk_0123456789abcdef0123456789abcdef';
+const TOKEN = 'sk_0123456789abcdef0123456789abcdef';
 const TOKENS = [
-  MADE,
+  TOKEN,
   'pk_00000000000000000000000000000001',
   'Tpk_0123456789abcdef0123456789abcdef',
   'Tsk_0123456789abcdef0123456789abcdef',
@@ -58,7 +58,7 @@ test('tokens are hidden in every place and spelling', () => {
 });
 
 test('a generated token is hidden also after letters, and a signing secret keeps its ends', () => {
-  assert.equal(redactText(`x${MADE}`), 'xsk_…cdef');
+  assert.equal(redactText(`x${TOKEN}`), 'xsk_…cdef');
   const secret = '0123456789abcdef'.repeat(4);
   assert.equal(redactText(`/v1/${secret}?`), '/v1/0123…cdef?');
   assert.equal(redactText(`%3D${secret}%26`), '=0123…cdef&');
@@ -78,7 +78,7 @@ test('a text that only resembles a token stays unchanged', () => {
 });
 
 test('data are redacted deep, and long texts in no time', () => {
-  const value = { name: MADE, list: [{ [MADE]: 1 }, null, 2, true], text: 'x' };
+  const value = { name: TOKEN, list: [{ [TOKEN]: 1 }, null, 2, true], text: 'x' };
   assert.deepEqual(redactData(value), {
     name: 'sk_…cdef',
     list: [{ 'sk_…cdef': 1 }, null, 2, true],

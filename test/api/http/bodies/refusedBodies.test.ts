@@ -18,7 +18,7 @@ interface RefusedRequest {
   readonly pattern: RegExp;
 }
 
-const ASKED: readonly RefusedRequest[] = [
+const REQUESTS: readonly RefusedRequest[] = [
   {
     name: 'an unknown token',
     path: () => '/v1/data/WS/D?token=sk_wrong',
@@ -86,7 +86,7 @@ test('clients that read late get the answers', async () => {
   await using server = await startServer({
     settings: { TAPEDECK_BODY_BYTES: String(BODY_BYTES_MAX) },
   });
-  for (const { isChunked, name, path, pattern, status } of ASKED) {
+  for (const { isChunked, name, path, pattern, status } of REQUESTS) {
     const answer = await sent(server.base, path(server), MANY, isChunked);
     assert.equal(answer.split(' ')[1], String(status), `${name}: ${answer}`);
     assert.match(answer, pattern, `${name}: ${answer}`);

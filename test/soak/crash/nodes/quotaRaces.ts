@@ -106,7 +106,7 @@ async function admin<T>(scene: Scene, method: string, path: string, body?: objec
   return JSON.parse(text) as T;
 }
 
-interface Made {
+interface NewToken {
   readonly tokenId: string;
   readonly token: string;
 }
@@ -119,8 +119,8 @@ async function prepared(scene: Scene, at: number): Promise<Race> {
   const { accountId } = await admin<{ readonly accountId: string }>(
     ...([scene, 'POST', '/accounts', { name: `race ${at}`, tier }] as const),
   );
-  const token = (settings: object): Promise<Made> =>
-    admin<Made>(scene, 'POST', `/accounts/${accountId}/tokens`, settings);
+  const token = (settings: object): Promise<NewToken> =>
+    admin<NewToken>(scene, 'POST', `/accounts/${accountId}/tokens`, settings);
   const { token: secret } = await token({ kind: 'secret' });
   const most = kind === 'token limit' ? { messageLimit: limit } : {};
   const reader = await token({ kind: 'publishable', ...most });
@@ -178,7 +178,7 @@ async function run(race: Race, scene: Scene): Promise<readonly Attempt[]> {
   if (meanwhile < 0.2) {
     const path = `/accounts/${race.accountId}/tokens/${race.tokenId}/rotate`;
     race.isRotated = true;
-    race.token = (await admin<Made>(scene, 'POST', path)).token;
+    race.token = (await admin<NewToken>(scene, 'POST', path)).token;
   } else if (meanwhile < 0.5 && race.kind !== 'quota') {
     await setLimit(race, random.between(1, 2 * race.limit.now), scene);
   }

@@ -18,14 +18,14 @@ export interface Batch {
 }
 
 /** Stored state of one key. */
-interface Held {
+interface StoredTable {
   readonly rows: number;
   readonly version: number;
   /** The batch that wrote it. */
   readonly origin: string;
 }
 
-export type State = ReadonlyMap<string, Held>;
+export type State = ReadonlyMap<string, StoredTable>;
 
 /** Name and parts of the unique index: datasets differ in it, records do not. */
 export const DATASETS = {
@@ -86,7 +86,7 @@ export function seenIn(rows: readonly Readonly<Record<string, unknown>>[]): Seen
     const key = String(row['owner']);
     byKey.set(key, [...(byKey.get(key) ?? []), row]);
   }
-  const state = new Map<string, Held>();
+  const state = new Map<string, StoredTable>();
   const faults: string[] = [];
   for (const [key, mine] of byKey) {
     const kinds = new Set(
@@ -113,7 +113,7 @@ function isWhole(row: Readonly<Record<string, unknown>>, key: string): boolean {
 /** Keys in which two states differ, with both sides; empty if they are equal. */
 export function differences(expected: State, seen: State): readonly string[] {
   const keys = new Set([...expected.keys(), ...seen.keys()]);
-  const describe = (entry: Held | undefined): string =>
+  const describe = (entry: StoredTable | undefined): string =>
     entry === undefined ? 'nothing' : `${entry.rows} rows v${entry.version} of ${entry.origin}`;
   return [...keys].flatMap((key) => {
     const [expectedText, seenText] = [describe(expected.get(key)), describe(seen.get(key))];

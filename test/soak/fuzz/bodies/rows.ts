@@ -23,13 +23,13 @@ export interface BodyRow {
   readonly isData: boolean;
 }
 
-const KNOWN: Readonly<Record<string, string>> = { workspace: 'FUZZ', id: 'PRICES', key: 'A' };
+const EXISTING: Readonly<Record<string, string>> = { workspace: 'FUZZ', id: 'PRICES', key: 'A' };
 
 /** Placeholder for the name of a new resource. */
 export const NEW_NAME = 'NEW_NAME';
 
 /** A path of the endpoint with existing names for its parameters. */
-export const targetOf = ({ path }: Pick<Endpoint, 'path'>, pathNames = KNOWN): string =>
+export const targetOf = ({ path }: Pick<Endpoint, 'path'>, pathNames = EXISTING): string =>
   `/v1${path.replaceAll(/:(\w+)\??/g, (_, name: string) => pathNames[name] ?? 'ingest')}`;
 
 const RECORDS: Schema = {
@@ -66,7 +66,7 @@ const endpointRows: readonly BodyRow[] = ENDPOINTS.filter(({ body }) => body !==
   (endpoint) => ({
     id: endpoint.id,
     method: endpoint.method,
-    targets: [targetOf(endpoint, { ...KNOWN, id: NEW_NAME }), targetOf(endpoint)],
+    targets: [targetOf(endpoint, { ...EXISTING, id: NEW_NAME }), targetOf(endpoint)],
     isAdmin: endpoint.token === 'admin',
     schema: schemaOf(endpoint),
     bytesMax: jsonBytesMax(endpoint.body) ?? PUSH_BYTES_MAX,

@@ -8,9 +8,9 @@ import { mutated } from './mutations.ts';
 import type { FuzzOrder, FuzzReport } from './requests.ts';
 
 const AT_ONCE = 4;
-const TOLD_MAX = 20;
+const REPORTED_MAX = 20;
 /** A failing file of at most this size is printed; a larger one is reproduced from its seed. */
-const BYTES_TOLD = 8_192;
+const PRINTED_BYTES_MAX = 8_192;
 
 interface Doors {
   readonly arena: Arena;
@@ -39,7 +39,7 @@ export async function fuzzFiles({ count, seed, log }: FuzzOrder): Promise<FuzzRe
   const statuses = new Map<number, number>();
   let next = 0;
   const worker = async (lane: number): Promise<void> => {
-    for (let at = next++; at < count && failures.length < TOLD_MAX; at = next++) {
+    for (let at = next++; at < count && failures.length < REPORTED_MAX; at = next++) {
       const attempt = makeAttempt(all, seeded(seed * 1_000_003 + at), lane);
       const { status, fault } = await judged(attempt, doors);
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
@@ -57,7 +57,7 @@ export async function fuzzFiles({ count, seed, log }: FuzzOrder): Promise<FuzzRe
 }
 
 const describeAttempt = ({ label, query, bytes, door }: Attempt): string => {
-  const text = bytes.length > BYTES_TOLD ? 'too large to print' : bytes.toString('base64');
+  const text = bytes.length > PRINTED_BYTES_MAX ? 'too large to print' : bytes.toString('base64');
   return `${door} ${JSON.stringify(query)} ${label}, ${bytes.length} bytes: ${text}`;
 };
 

@@ -48,7 +48,7 @@ interface Document {
 }
 
 /** Facts about the server that requests may use. */
-interface Known {
+interface Existing {
   readonly rows: readonly [Row, ...Row[]];
   readonly tokens: readonly [string, ...(readonly string[])];
   readonly jobId: string;
@@ -57,7 +57,7 @@ interface Known {
 /** Requests in flight: overlapping ones may meet on one dataset. */
 const AT_ONCE = 8;
 /** Maximum of reported failures; the run stops there. */
-const TOLD_MAX = 20;
+const REPORTED_MAX = 20;
 
 export async function fuzzRequests({ count, seed, log }: FuzzOrder): Promise<FuzzReport> {
   await using arena = await openArena();
@@ -66,7 +66,7 @@ export async function fuzzRequests({ count, seed, log }: FuzzOrder): Promise<Fuz
   const statuses = new Map<number, number>();
   let next = 0;
   const worker = async (): Promise<void> => {
-    for (let at = next++; at < count && failures.length < TOLD_MAX; at = next++) {
+    for (let at = next++; at < count && failures.length < REPORTED_MAX; at = next++) {
       const request = makeRequest(context, seeded(seed * 1_000_003 + at));
       const { status, fault } = await judged(arena, request);
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
@@ -111,7 +111,7 @@ function answerFault(request: RawRequest, answer: RawAnswer, folder: string): st
 }
 
 /** Creates a workspace of another account to fuzz in, so that WS never changes. */
-async function prepare({ server }: Arena): Promise<Known> {
+async function prepare({ server }: Arena): Promise<Existing> {
   const { accounts, lake } = server.tapedeck.services;
   const accountId = await accounts.createAccount('fuzzer', 'scale');
   const secret = (await accounts.createToken(accountId, 'secret')).text;
@@ -133,7 +133,7 @@ async function prepare({ server }: Arena): Promise<Known> {
   const [first, ...rest] = operations;
   if (first === undefined) throw new Error('the OpenAPI document has no operation');
   const usual = Array.from({ length: 40 }, (_, at) => (at % 8 === 7 ? publishable : secret));
-  const tokens: Known['tokens'] = [secret, ...usual, ...HOSTILE_TEXTS.slice(0, 4)];
+  const tokens: Existing['tokens'] = [secret, ...usual, ...HOSTILE_TEXTS.slice(0, 4)];
   return { rows: [first, ...rest], tokens, jobId };
 }
 
@@ -152,7 +152,7 @@ const METHODS = [
   'NOPE',
 ] as const;
 
-function makeRequest(context: Known, random: Seeded): RawRequest {
+function makeRequest(context: Existing, random: Seeded): RawRequest {
   const row = random.pick(context.rows);
   const path = row.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
     random.chance(0.85)
@@ -166,7 +166,7 @@ function makeRequest(context: Known, random: Seeded): RawRequest {
   return { method, target, headers: headersOf(random), body: bodyFor(row, random) };
 }
 
-function validPath(name: string, { jobId }: Known, random: Seeded): string {
+function validPath(name: string, { jobId }: Existing, random: Seeded): string {
   if (name === 'workspace')
     return random.chance(0.9) ? 'FUZZ' : random.pick(['fuzz', 'WS', 'CORE']);
   if (name === 'id') return random.pick(['PRICES', 'PRICES', 'prices', 'MADE', 'OTHER', '*']);
@@ -179,7 +179,7 @@ function validPath(name: string, { jobId }: Known, random: Seeded): string {
   return random.pick(['PRICES', 'MADE', 'OTHER']);
 }
 
-function queryOf(row: Row, context: Known, random: Seeded): string {
+function queryOf(row: Row, context: Existing, random: Seeded): string {
   const chosenParameters = (row.parameters ?? []).filter(
     (item) => item.in === 'query' && random.chance(0.15),
   );

@@ -164,7 +164,7 @@ async function openAll(pages: readonly Page[]): Promise<readonly string[]> {
   const ran = new Set<string>();
   const server = createServer((request, response) => {
     if (now !== undefined && request.url?.startsWith('/page/') === true) {
-      const pageHeaders = now.headers.filter(([name]) => KEPT.has(name));
+      const pageHeaders = now.headers.filter(([name]) => CHECKED_HEADERS.has(name));
       response.writeHead(now.status === 304 ? 200 : now.status, Object.fromEntries(pageHeaders));
       return void response.end(now.body);
     }
@@ -193,7 +193,7 @@ async function openAll(pages: readonly Page[]): Promise<readonly string[]> {
   return [...ran];
 }
 
-const KEPT: ReadonlySet<string> = new Set([
+const CHECKED_HEADERS: ReadonlySet<string> = new Set([
   'content-type',
   'content-security-policy',
   'x-content-type-options',

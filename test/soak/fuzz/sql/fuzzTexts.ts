@@ -11,7 +11,7 @@ import { openWorld, type World } from './world.ts';
 /** Two child processes answer SQL: more requests would only queue. */
 const AT_ONCE = 2;
 /** Maximum of reported failures; the run stops there. */
-const TOLD_MAX = 20;
+const REPORTED_MAX = 20;
 
 export async function fuzzTexts({ count, seed, log }: FuzzOrder): Promise<FuzzReport> {
   await using world = await openWorld();
@@ -22,7 +22,7 @@ export async function fuzzTexts({ count, seed, log }: FuzzOrder): Promise<FuzzRe
   const statuses = new Map<number, number>();
   let next = 0;
   const worker = async (): Promise<void> => {
-    for (let at = next++; at < count && failures.length < TOLD_MAX; at = next++) {
+    for (let at = next++; at < count && failures.length < REPORTED_MAX; at = next++) {
       const random = seeded(seed * 1_000_003 + at);
       const sql = hostileText(random);
       const query = random.pick(QUERIES);

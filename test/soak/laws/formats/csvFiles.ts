@@ -21,7 +21,7 @@ interface Line {
   readonly isReject?: true;
 }
 
-interface Made {
+interface CsvFile {
   readonly bytes: Buffer;
   /** The records, each with its first line. */
   readonly records: readonly { readonly line: number; readonly cells: readonly string[] }[];
@@ -45,7 +45,7 @@ const WORDS = [
 ];
 const CALM = ['alpha', 'beta', 'é', '', 'gamma'];
 
-function fileOf(random: Seeded): Made {
+function fileOf(random: Seeded): CsvFile {
   const delimiter = random.pick([',', ';', '\t', '|']);
   const end = random.pick(['\n', '\n', '\r\n', '\r']);
   const encoding = random.pick(['utf-8', 'bom', 'utf-16', 'latin1']);

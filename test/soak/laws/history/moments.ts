@@ -26,12 +26,12 @@ interface Play {
   folder: string;
   readonly random: Seeded;
   readonly clock: { ms: number };
-  answers: readonly Kept[];
+  answers: readonly PastAnswer[];
   added: number;
 }
 
 /** An answer, and the request that repeats it. */
-interface Kept {
+interface PastAnswer {
   readonly path: string;
   readonly body: string;
   readonly moment: string;
@@ -115,7 +115,7 @@ const purge: Step = async (play, id) => {
   return `purge ${id}: ${message}`;
 };
 
-const reads = ({ path }: Kept, id: Id): boolean =>
+const reads = ({ path }: PastAnswer, id: Id): boolean =>
   (id !== 'N' && (path.includes('D,K') || path.includes('JOIN'))) ||
   path.includes(`WS/${id}`) ||
   path.includes(`WS.${id}`) ||

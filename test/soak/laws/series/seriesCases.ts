@@ -2,7 +2,7 @@
 // ranges end, times around midnight in New York, equal dates, future records, missing values.
 import type { Seeded } from '../../crash/rounds/seeded.ts';
 import { plusDays, plusMonths, wallDay } from './seriesDays.ts';
-import type { SeriesRequest, Held, Kind, Shelf, Values } from './seriesOracle.ts';
+import type { SeriesRequest, StoredRecord, Kind, Shelf, Values } from './seriesOracle.ts';
 
 export const ZONE = 'America/New_York';
 
@@ -108,7 +108,13 @@ export const SHELVES: readonly [Shelf, ...Shelf[]] = [
 ];
 
 const SYMBOLS: readonly [string, ...string[]] = ['AAPL', 'MSFT', 'BRK.B', 'low'];
-const SYMBOLS_ASKED: readonly [string, ...string[]] = ['aapl', 'NONE', 'brk.b', 'LOW', ...SYMBOLS];
+const REQUESTED_SYMBOLS: readonly [string, ...string[]] = [
+  'aapl',
+  'NONE',
+  'brk.b',
+  'LOW',
+  ...SYMBOLS,
+];
 /** 1.5 is not an integer, and 2.0 is one. */
 const NUMBERS: readonly [string, ...string[]] = [
   '1',
@@ -287,7 +293,12 @@ function conditionOf(random: Seeded, shelf: Shelf, some: Values): string {
 }
 
 /** Parameters other than days and counts. */
-function moreOf(random: Seeded, shelf: Shelf, some: Held | undefined, today: string): Query {
+function moreOf(
+  random: Seeded,
+  shelf: Shelf,
+  some: StoredRecord | undefined,
+  today: string,
+): Query {
   const names = Object.keys(shelf.properties);
   const any = (): string => random.pick(['date', ...names]);
   const fields = names.filter((name) =>
@@ -317,7 +328,7 @@ function pathOf(
   { key, properties, subkey }: Shelf,
 ): Pick<SeriesRequest, 'keys' | 'subkey'> {
   if (key === undefined || random.chance(0.1)) return {};
-  const texts = properties[key] === 'integer' ? NUMBERS : SYMBOLS_ASKED;
+  const texts = properties[key] === 'integer' ? NUMBERS : REQUESTED_SYMBOLS;
   const one = (): string => random.pick(texts);
   const many = random.chance(0.2) ? [one(), one(), one()].join() : one();
   return {
@@ -329,7 +340,7 @@ function pathOf(
 export function pickRequest(
   random: Seeded,
   shelf: Shelf,
-  records: readonly Held[],
+  records: readonly StoredRecord[],
   now: string,
 ): SeriesRequest {
   const today = wallDay(Date.parse(now), ZONE);

@@ -17,7 +17,7 @@ export interface Shelf {
 }
 
 /** A stored record; times are `2024-02-29T12:00:00.000Z`, `_updated` is when it was written. */
-export type Held = Values & { readonly _updated: string };
+export type StoredRecord = Values & { readonly _updated: string };
 
 export interface SeriesRequest {
   readonly door: 'data' | 'time-series';
@@ -34,7 +34,7 @@ interface Moment {
 }
 
 /** The range of a request, and its page within it. */
-interface Meant {
+interface Interpretation {
   readonly span: Span;
   readonly dated: boolean;
   readonly take: 'newest' | 'oldest';
@@ -51,7 +51,10 @@ const plainDay = (text: string | undefined): string | undefined =>
   text?.replace(/^(\d{4})(\d\d)(\d\d)$/, '$1-$2-$3');
 
 /** Undefined: refused. */
-export function meantBy({ query }: SeriesRequest, { today, rowsMax }: Moment): Meant | undefined {
+export function meantBy(
+  { query }: SeriesRequest,
+  { today, rowsMax }: Moment,
+): Interpretation | undefined {
   const { range, future, sort } = query;
   const [from, to, on] = [plainDay(query['from']), plainDay(query['to']), plainDay(query['on'])];
   const calendar = query['calendar'] === 'true' || query['forward'] === 'true';
@@ -105,7 +108,7 @@ function attribute(shelf: Shelf, name: string): readonly [string, Kind] | undefi
 /** Undefined: refused. */
 export function expected(
   shelf: Shelf,
-  records: readonly Held[],
+  records: readonly StoredRecord[],
   request: SeriesRequest,
   moment: Moment,
 ): readonly object[] | undefined {
@@ -115,7 +118,7 @@ export function expected(
   if (selection === undefined || by === undefined) return undefined;
   const [dateName, dateKind] = by;
   if (!['date', 'time', 'integer'].includes(dateKind)) return undefined;
-  const dayOf = (row: Held): string | undefined => {
+  const dayOf = (row: StoredRecord): string | undefined => {
     const value = row[dateName] ?? null;
     if (value === null) return undefined;
     if (dateKind === 'date') return String(value);
@@ -140,7 +143,7 @@ export function expected(
   const folded = transformed(collapsed(chosen, series), series);
   const members = membersOf(shelf, request);
   if (folded === undefined || members === undefined) return undefined;
-  const pickMembers = (row: Held): object =>
+  const pickMembers = (row: StoredRecord): object =>
     Object.fromEntries(members.map(([name, read]) => [name, read(row)]));
   return groups.flatMap((fits) =>
     takeRows(folded.filter(fits), selection, (order) => comparer(shelf, dateName, order)).map(
@@ -149,22 +152,23 @@ export function expected(
   );
 }
 
-type Fits = (row: Held) => boolean;
+type Fits = (row: StoredRecord) => boolean;
 
 /** One group for each requested key, in their order; a record is in the first group that matches. */
 function keysOf(shelf: Shelf, { keys, query, subkey }: SeriesRequest): readonly Fits[] | undefined {
   const { key: keyName, subkey: subkeyName } = shelf;
   if (keys !== undefined && keyName === undefined) return undefined;
   if (subkey !== undefined && subkeyName === undefined) return undefined;
-  const isNamed = (row: Held, name: string | undefined, text: string): boolean =>
+  const isNamed = (row: StoredRecord, name: string | undefined, text: string): boolean =>
     spellings(text).some((one) =>
       equals(row[name ?? ''] ?? null, one, shelf.properties[name ?? ''] ?? 'text'),
     );
   const isSubkey: Fits = (row) => subkey === undefined || isNamed(row, subkeyName, subkey);
   if (keys === undefined) return [isSubkey];
   const each = [...new Set(keys.split(query['batchSeparator'] ?? ','))].filter(Boolean);
-  const firstOf = (row: Held): number => each.findIndex((key) => isNamed(row, keyName, key));
-  return each.map((_, at) => (row: Held) => firstOf(row) === at && isSubkey(row));
+  const firstOf = (row: StoredRecord): number =>
+    each.findIndex((key) => isNamed(row, keyName, key));
+  return each.map((_, at) => (row: StoredRecord) => firstOf(row) === at && isSubkey(row));
 }
 
 const spellings = (text: string): readonly string[] => [text, text.toUpperCase()];
@@ -174,7 +178,8 @@ function testOf(shelf: Shelf, part: string): Fits | undefined {
   const property = at < 1 ? undefined : attribute(shelf, part.slice(0, at));
   if (property === undefined) return undefined;
   const [name, kind] = property;
-  const isEqual = (row: Held): boolean => equals(row[name] ?? null, part.slice(at + 1), kind);
+  const isEqual = (row: StoredRecord): boolean =>
+    equals(row[name] ?? null, part.slice(at + 1), kind);
   return part[at] === '|' ? isEqual : (row) => !isEqual(row);
 }
 
@@ -184,7 +189,7 @@ function equals(value: Value, text: string, kind: Kind): boolean {
   return kind === 'time' ? Date.parse(text) === Date.parse(String(value)) : String(value) === text;
 }
 
-function isUpdated({ _updated }: Held, since: string | undefined, zone: string): boolean {
+function isUpdated({ _updated }: StoredRecord, since: string | undefined, zone: string): boolean {
   if (since === undefined) return true;
   const ms = Date.parse(_updated);
   if (/^\d{12,14}$/.test(since)) return ms >= Number(since);
@@ -197,7 +202,7 @@ interface Series {
   readonly shelf: Shelf;
   readonly query: SeriesRequest['query'];
   readonly dateName: string;
-  readonly dayOf: (row: Held) => string | undefined;
+  readonly dayOf: (row: StoredRecord) => string | undefined;
 }
 
 const tiesOf = ({ key, subkey }: Shelf): readonly string[] =>
@@ -208,13 +213,16 @@ const groupBy = <T>(items: readonly T[], idOf: (item: T) => string): readonly (r
 ];
 
 /** Undefined: refused. */
-function collapsed(rows: readonly Held[], series: Series): readonly Held[] | undefined {
+function collapsed(
+  rows: readonly StoredRecord[],
+  series: Series,
+): readonly StoredRecord[] | undefined {
   const { shelf, query, dateName, dayOf } = series;
   const [period, fold = 'last'] = query['collapse']?.toLowerCase().split('|') ?? [];
   if (period === undefined) return rows;
   const numbers = Object.entries(shelf.properties).filter(([, kind]) => isNumber(kind));
   if (fold === 'ohlc' && !numbers.some(([name]) => BAR.test(name))) return undefined;
-  const idOf = (row: Held): string =>
+  const idOf = (row: StoredRecord): string =>
     JSON.stringify([...tiesOf(shelf).map((tie) => row[tie]), periodOf(dayOf(row) ?? '', period)]);
   const dated = rows.filter((row) => dayOf(row) !== undefined);
   return groupBy(dated, idOf).map((group) => {
@@ -227,7 +235,7 @@ function collapsed(rows: readonly Held[], series: Series): readonly Held[] | und
       const way = isKept ? 'last' : wayOf(name, shelf.properties[name] ?? 'time', fold);
       return [name, foldOf(all, way)];
     });
-    return { ...last, ...Object.fromEntries(values) } as Held;
+    return { ...last, ...Object.fromEntries(values) } as StoredRecord;
   });
 }
 
@@ -255,16 +263,16 @@ function foldOf(values: readonly Value[], way: string): Value {
 }
 
 function transformed(
-  rows: readonly Held[] | undefined,
+  rows: readonly StoredRecord[] | undefined,
   { shelf, query, dateName }: Series,
-): readonly Held[] | undefined {
+): readonly StoredRecord[] | undefined {
   const { transform } = query;
   if (rows === undefined || transform === undefined) return rows;
   const fixedNames = new Set([dateName, ...tiesOf(shelf)]);
   const numbers = Object.keys(shelf.properties).filter(
     (name) => isNumber(shelf.properties[name]) && !fixedNames.has(name),
   );
-  const idOf = (row: Held): string => JSON.stringify(tiesOf(shelf).map((tie) => row[tie]));
+  const idOf = (row: StoredRecord): string => JSON.stringify(tiesOf(shelf).map((tie) => row[tie]));
   return groupBy(rows, idOf).flatMap((group) => {
     const sorted = group.toSorted(comparer(shelf, dateName, 'asc'));
     const changedColumns = numbers.map((name) => {
@@ -273,7 +281,7 @@ function transformed(
     });
     return sorted.map((row, at) => {
       const values = changedColumns.map(([name, all]) => [name, all[at] ?? null]);
-      return { ...row, ...Object.fromEntries(values) } as Held;
+      return { ...row, ...Object.fromEntries(values) } as StoredRecord;
     });
   });
 }
@@ -296,7 +304,7 @@ function changes(
   });
 }
 
-type Compare = (a: Held, b: Held) => number;
+type Compare = (a: StoredRecord, b: StoredRecord) => number;
 
 const compared = (a: Value, b: Value): number =>
   a === b || a === null || b === null ? 0 : a < b ? -1 : 1;
@@ -315,16 +323,16 @@ function comparer(shelf: Shelf, dateName: string, order: 'asc' | 'desc'): Compar
 
 /** Takes rows from the newest or the oldest end; returns them in the requested order. */
 function takeRows(
-  rows: readonly Held[],
-  { interval, limit, offset, order, take }: Meant,
+  rows: readonly StoredRecord[],
+  { interval, limit, offset, order, take }: Interpretation,
   by: (order: 'asc' | 'desc') => Compare,
-): readonly Held[] {
+): readonly StoredRecord[] {
   const sorted = rows.toSorted(by(take === 'oldest' ? 'asc' : 'desc'));
   const every = sorted.filter((_, at) => at % interval === 0);
   return every.slice(offset, offset + limit).toSorted(by(order));
 }
 
-type Reads = readonly [string, (row: Held) => Value];
+type Reads = readonly [string, (row: StoredRecord) => Value];
 
 /** The members of an answer; undefined if `filter` names none of them. */
 function membersOf(shelf: Shelf, { door, query }: SeriesRequest): readonly Reads[] | undefined {
@@ -332,7 +340,7 @@ function membersOf(shelf: Shelf, { door, query }: SeriesRequest): readonly Reads
     name,
     (row) => row[name] ?? null,
   ]);
-  const text = (name: string | undefined) => (row: Held) =>
+  const text = (name: string | undefined) => (row: StoredRecord) =>
     name === undefined ? '' : (row[name] ?? null);
   const system: readonly Reads[] = [
     ['id', () => shelf.id],

@@ -13,7 +13,7 @@ import { wallDay } from './seriesDays.ts';
 import {
   type SeriesRequest,
   expected,
-  type Held,
+  type StoredRecord,
   type Kind,
   meantBy,
   type Shelf,
@@ -64,7 +64,7 @@ export function seriesPlansLaw(count: number, seed: number): PlansReport {
 }
 
 /** Random records, mostly few: plans matter more here than records. */
-function heldOf(random: Seeded, shelf: Shelf, today: string, now: string): readonly Held[] {
+function heldOf(random: Seeded, shelf: Shelf, today: string, now: string): readonly StoredRecord[] {
   const valueSets = Array.from({ length: random.pick([0, 6, 12, 60]) }, () =>
     valuesOf(random, shelf, today),
   );
@@ -153,7 +153,7 @@ function edge(ms: number, within: number): string {
 function cutPart(
   plan: SeriesPlan,
   shelf: Shelf,
-  records: readonly Held[],
+  records: readonly StoredRecord[],
   request: SeriesRequest,
   random: Seeded,
   today: string,

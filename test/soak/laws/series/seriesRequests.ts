@@ -8,7 +8,7 @@ import { wallDay } from './seriesDays.ts';
 import {
   type SeriesRequest,
   expected,
-  type Held,
+  type StoredRecord,
   type Kind,
   type Shelf,
   type Values,
@@ -24,7 +24,7 @@ interface World {
   readonly random: Seeded;
   readonly now: string;
   readonly setClock: (iso: string) => void;
-  readonly recordsByShelf: ReadonlyMap<Shelf, Map<string, Held>>;
+  readonly recordsByShelf: ReadonlyMap<Shelf, Map<string, StoredRecord>>;
 }
 
 interface SeriesReport {
@@ -45,7 +45,9 @@ export async function seriesRequestsLaw(requests: number, seed: number): Promise
     const now = random.pick(MOMENTS);
     let clock = Date.parse(now) - BEGUN_BEFORE_MS;
     await using server = await startServer({ seams: { clock: () => clock, watch: false } });
-    const recordsByShelf = new Map(SHELVES.map((shelf) => [shelf, new Map<string, Held>()]));
+    const recordsByShelf = new Map(
+      SHELVES.map((shelf) => [shelf, new Map<string, StoredRecord>()]),
+    );
     const setClock = (iso: string): void => void (clock = Date.parse(iso));
     const world = { server, random: random.fork(), now, setClock, recordsByShelf };
     await fill(world);
@@ -131,7 +133,7 @@ async function write(
   }
 }
 
-const heldOf = (values: Values, _updated: string): Held => ({ ...values, _updated });
+const heldOf = (values: Values, _updated: string): StoredRecord => ({ ...values, _updated });
 
 async function flush({ server }: World): Promise<void> {
   for (const { id } of SHELVES) {

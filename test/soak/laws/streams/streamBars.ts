@@ -44,7 +44,10 @@ export async function streamBarsLaw(count: number, seed: number): Promise<string
       await heard.listen(server, some, random);
     }
     await using server = await startServer({ folder, seams: { clock: () => NOW_MS } });
-    const [all, lastBars] = [await storedBars(server, 'true'), await storedBars(server, SHOWN)];
+    const [all, lastBars] = [
+      await storedBars(server, 'true'),
+      await storedBars(server, BAR_CONDITION),
+    ];
     assert.deepEqual(heard.bars(heard.trades), all, `seed ${seed}: bars of all trades`);
     assert.deepEqual(heard.bars(heard.lasts), lastBars, `seed ${seed}: bars of last sales`);
     return `${count} trades, ${all.length + lastBars.length} bars`;
@@ -53,7 +56,7 @@ export async function streamBarsLaw(count: number, seed: number): Promise<string
   }
 }
 
-const SHOWN = 'NOT isOddLot AND NOT isOutsideRegularHours';
+const BAR_CONDITION = 'NOT isOddLot AND NOT isOutsideRegularHours';
 
 /** A trade of the day before, so that the stream has a dataset. */
 const firstOf = (symbol: string): Trade => ({
