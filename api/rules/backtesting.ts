@@ -36,7 +36,7 @@ import { selectReadableInputs } from '../../reads/market/market.ts';
 import { buildTypeRequest } from '../../reads/market/options.ts';
 import { refuseBinary, renderBody } from '../../reads/request/rendering.ts';
 import {
-  maxReadRows,
+  maxStoredRows,
   planNeeds,
   type ReadableInputs,
   type ReadPlan,
@@ -186,11 +186,11 @@ function refuseManySessions({ step }: Range, sessions: number): void {
   );
 }
 
-/** The most bars of an input that a plan reads, by the catalog's statistics. */
+/** The most bars of an input that a plan reads: a backtest is charged for each minute, not for 50 a day. */
 const maxRowsOf = (input: InputId, { reads }: ReadPlan): number =>
   reads
     .filter(({ group }) => group.input === input)
-    .reduce((sum, read) => sum + maxReadRows(read), 0);
+    .reduce((sum, read) => sum + maxStoredRows(read), 0);
 
 interface RangeRequest {
   readonly from: string | undefined;

@@ -353,13 +353,13 @@ function mapSpellings(dataset: Dataset, id: Need['input']): ReadonlyMap<string, 
   return inputNames;
 }
 
-/** The maximum number of records of a read, by the catalog's statistics and by the days of the window. */
+/** The maximum number of stored records of a read, by the catalog's statistics. */
+export const maxStoredRows = ({ plan }: Pick<PlannedRead, 'plan'>): number =>
+  Math.min(maxPlanObjects(plan), maxSeriesRecords(plan));
+
+/** The maximum number of charged records of a read: also by the days of the window. */
 export const maxReadRows = ({ group, plan }: PlannedRead): number =>
-  Math.min(
-    maxPlanObjects(plan),
-    maxSeriesRecords(plan),
-    maxWindowRows(group) * Math.max(1, group.keys.length),
-  );
+  Math.min(maxStoredRows({ plan }), maxWindowRows(group) * Math.max(1, group.keys.length));
 
 /** The maximum number of records of one key in a window. */
 export function maxWindowRows({ input, window }: ReadGroup): number {

@@ -148,3 +148,41 @@ test('over the bars of others its price is bound by the catalog; its format is c
   expect(await priceOf('')).toMatchObject({ instants: 2 });
   expect(rules.server.tapedeck.services.ledger.balance(other).used).toBe(20);
 });
+
+test('a bound over the minutes of others is never below the charge', async () => {
+  await using rules = await openRuleServer();
+  const lines = Array.from({ length: 120 }, (_, at) => {
+    const clock = new Date((9 * 60 + 30 + at) * 60_000).toISOString().slice(11, 16);
+    return `AAA,2024-02-28,${clock},11,11,11,11,10`;
+  });
+  const url = `${rules.server.base}/v1/data/CORE/INTRADAY_PRICES?wait=true&token=${rules.server.secret}`;
+  const csv = `symbol,date,minute,open,high,low,close,volume\n${lines.join('\n')}\n`;
+  const loaded = await fetch(url, { method: 'POST', body: csv });
+  assert.equal(loaded.status, 200, await loaded.text());
+  const { accounts, ledger } = rules.server.tapedeck.services;
+  const other = await accounts.createAccount('other', 'scale');
+  const { text: token } = await accounts.createToken(other, 'secret');
+  const body = JSON.stringify({
+    ruleSet: 'AAA',
+    ruleName: 'up',
+    step: 'minute',
+    from: '2024-02-28',
+    to: '2024-02-28',
+    conditions: [['latestPrice', '>', 1]],
+  });
+  const post = (query: string): Promise<Response> =>
+    fetch(`${rules.server.base}/v1/rules/backtest?token=${token}${query}`, {
+      method: 'POST',
+      body,
+    });
+  const { messages } = (await (await post('&estimate=true')).json()) as {
+    readonly messages: number;
+  };
+  const refused = await post(`&maxMessages=${messages - 1}`);
+  assert.equal(refused.status, 402, await refused.text());
+  assert.equal(ledger.balance(other).used, 0);
+  const answer = await post(`&maxMessages=${messages}`);
+  assert.equal(answer.status, 200, await answer.text());
+  const { used } = ledger.balance(other);
+  assert.ok(used === 120 && used <= messages, `${used} charged, ${messages} estimated`);
+});
