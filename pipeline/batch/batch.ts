@@ -76,11 +76,11 @@ export async function makeBatch(
   const once = few
     ? dropRepeats({ ...request, relation }, batch, bench)
     : exactBatch(request, bench);
-  const [exampleRows = []] = await runStatements(bench, relation, [
-    repeatExamplesQuery(batch.path, request.index),
-  ]);
+  const examples = runStatements(bench, relation, [repeatExamplesQuery(batch.path, request.index)]);
+  // Awaited together: a cancelled load rejects both.
+  const [unique, [exampleRows = []]] = await Promise.all([once, examples]);
   const repeated = { records: repeats, examples: formatRepeats(exampleRows) };
-  return { kind: 'batch', batch: { ...(await once), repeated } };
+  return { kind: 'batch', batch: { ...unique, repeated } };
 }
 
 const eachNumbered = (request: BatchRequest): BatchRequest => ({ ...request, sharesRow: false });

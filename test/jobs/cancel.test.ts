@@ -2,12 +2,15 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { test } from 'vitest';
 import { get, load, loaded, read } from '../base/client.ts';
 import { startServer, type TestServer } from '../base/server.ts';
 
 /** Enough rows for a load of about a second, so that requests arrive while it runs. */
 const ROWS = 600_000;
+
+const INDEX = { key: 'symbol', date: 'date' };
 
 async function submitted(server: TestServer, dataset: string, csv: string): Promise<string> {
   const answer = await load(server, dataset, csv, { wait: 'false' });
@@ -40,6 +43,29 @@ test('a running and a waiting job are cancelled, the one between them is not', a
     String((await job(server, `ingest/${middleJob}/cancel`))['message']),
     /has ended in INGESTED/,
   );
+});
+
+test('a load with repeated records can be cancelled at any moment', async () => {
+  await using server = await startServer();
+  const rows = Array.from({ length: 60_000 }, (_, at) => `K${at % 59_700},2020-01-01,${at}`);
+  const csv = `symbol,date,n\n${rows.join('\n')}\n`;
+  const unhandled: unknown[] = [];
+  const record = (reason: unknown): number => unhandled.push(reason);
+  process.on('unhandledRejection', record);
+  try {
+    for (let waitMs = 0; waitMs < 320; waitMs += 16) {
+      const dataset = `R${waitMs}`;
+      const answer = await load(server, dataset, csv, { wait: 'false', ...INDEX });
+      const { jobId } = (await answer.json()) as { readonly jobId: string };
+      await setTimeout(waitMs);
+      await job(server, `ingest/${jobId}/cancel`);
+      const { status } = await server.tapedeck.services.runner.ended(jobId);
+      assert.ok(['CANCELLED', 'INGESTED'].includes(status), status);
+    }
+  } finally {
+    process.off('unhandledRejection', record);
+  }
+  assert.deepEqual(unhandled, []);
 });
 
 test('loads, renames and deletions of one dataset take turns', async () => {
