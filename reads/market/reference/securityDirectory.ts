@@ -75,20 +75,21 @@ async function cacheDerived<T extends object>(
   call: ReadRequest,
   services: MarketServices,
   datasets: readonly (Dataset | undefined)[],
-  make: () => Promise<T>,
+  make: (call: ReadRequest) => Promise<T>,
 ): Promise<T> {
   const { lake, market } = services;
   const existing = datasets.filter((dataset) => dataset !== undefined);
   const isWhole = existing.every(
     (one) => accessDelayMs(requireCaller(call.caller), one, lake) === 0,
   );
-  if (!isWhole || !isCurrentRead(call)) return make();
+  if (!isWhole || !isCurrentRead(call)) return make(call);
   const tableIds = existing.map(({ tableId }) => tableId);
   const cacheKey = [name, dayAt(services.clock()), ...tableIds].join(' ');
   const cached = market.lists.find(cacheKey, services) as Promise<T> | undefined;
   if (cached !== undefined) return cached;
   const stamps = market.stampsOf(tableIds, services);
-  const fresh = make();
+  // Others wait for the same value: the disconnect of the first caller must not end their read.
+  const fresh = make({ ...call, departure: () => new AbortController().signal });
   market.lists.keep(cacheKey, fresh, stamps);
   return fresh.catch((error: unknown) => {
     market.lists.drop(cacheKey);
@@ -114,12 +115,18 @@ export function readSecurities(
   services: MarketServices,
 ): Promise<readonly Security[]> {
   const { companies, prices, symbols } = selectSources(call, services);
-  return cacheDerived('securities', call, services, [symbols, companies, prices], async () => {
-    const rows = await readRows(call, services, 'SYMBOLS', symbols);
-    const others = await readRows(call, services, 'COMPANY', companies);
-    const priced = await readPricedDays(call, services, prices);
-    return buildSecurities([rows, others, priced], dayAt(services.clock()));
-  });
+  return cacheDerived(
+    'securities',
+    call,
+    services,
+    [symbols, companies, prices],
+    async (shared) => {
+      const rows = await readRows(shared, services, 'SYMBOLS', symbols);
+      const others = await readRows(shared, services, 'COMPANY', companies);
+      const priced = await readPricedDays(shared, services, prices);
+      return buildSecurities([rows, others, priced], dayAt(services.clock()));
+    },
+  );
 }
 
 /** Reads the last days of all symbols. */
@@ -141,8 +148,8 @@ export function readSecuritySearch(
   services: MarketServices,
 ): Promise<SecuritySearch> {
   const { companies, prices, symbols } = selectSources(call, services);
-  return cacheDerived('search', call, services, [symbols, companies, prices], async () =>
-    securitySearch(await readSecurities(call, services)),
+  return cacheDerived('search', call, services, [symbols, companies, prices], async (shared) =>
+    securitySearch(await readSecurities(shared, services)),
   );
 }
 
@@ -152,8 +159,8 @@ export function readCompanies(
   services: MarketServices,
 ): Promise<ReadonlyMap<string, Row>> {
   const companies = findOptionalInput(call, services, 'COMPANY');
-  return cacheDerived('companies', call, services, [companies], async () => {
-    const rows = await readRows(call, services, 'COMPANY', companies);
+  return cacheDerived('companies', call, services, [companies], async (shared) => {
+    const rows = await readRows(shared, services, 'COMPANY', companies);
     return new Map(rows.map((row) => [textIn(row, 'symbol')?.toUpperCase() ?? '', row]));
   });
 }
@@ -164,9 +171,9 @@ export function readIdentifiers(
   services: MarketServices,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const symbols = findOptionalInput(call, services, 'SYMBOLS');
-  return cacheDerived('identifiers', call, services, [symbols], async () =>
+  return cacheDerived('identifiers', call, services, [symbols], async (shared) =>
     identifiersTogether(
-      await readRows(call, services, 'SYMBOLS', symbols),
+      await readRows(shared, services, 'SYMBOLS', symbols),
       dayAt(services.clock()),
     ),
   );
