@@ -18,7 +18,7 @@ const ENTRIES: readonly string[] = [
   'workers/thread.ts',
   'query/charts/chartTask.ts',
   'jobs/rules/backtestTask.ts',
-  'market/indicators/indicatorTask.ts',
+  'reads/market/answerTask.ts',
   'api/docs/docsTask.ts',
 ];
 

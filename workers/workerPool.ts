@@ -5,7 +5,7 @@ import type { Piscina } from 'piscina';
 import { Failure } from '../store/base/failure.ts';
 import { FairQueue } from '../store/queues/fairQueue.ts';
 import { callerGone } from '../store/queues/timedQueue.ts';
-import type { ThreadInput, WorkerTask } from './workerTask.ts';
+import type { ThreadInput, ThreadOutput, WorkerTask } from './workerTask.ts';
 
 /** Two at least: a long task leaves one thread free. */
 const THREADS = Math.max(2, availableParallelism());
@@ -105,7 +105,7 @@ export class WorkerPool implements Workers {
       const piscina = await (this.#piscina ??= openPiscina(this.#threads, this.#heapMib));
       const input: ThreadInput = { file: task.file.href, input: call.input };
       const transferList = [...(call.transfer ?? [])] as TransferListItem[];
-      resolve(await piscina.run(input, { signal, transferList }));
+      resolve(unwrap((await piscina.run(input, { signal, transferList })) as ThreadOutput));
     } catch (error) {
       if (call.signal.aborted) reject(callerGone());
       else if (this.#ended.signal.aborted) reject(this.#ended.signal.reason);
@@ -128,6 +128,12 @@ export class WorkerPool implements Workers {
     }
     await (await this.#piscina)?.destroy();
   }
+}
+
+function unwrap(answer: ThreadOutput): unknown {
+  if ('output' in answer) return answer.output;
+  const { detail, type, waitMs } = answer.failure;
+  throw new Failure(type, detail, waitMs);
 }
 
 function toFailure(error: unknown, { name }: WorkerTask<unknown, unknown>): unknown {

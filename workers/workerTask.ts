@@ -1,4 +1,5 @@
 // Describes a computation for the worker threads: its module, its limits and its types.
+import type { Failure } from '../store/base/failure.ts';
 
 /** A module at `file` that exports `run(input: Input): Output`, of values that can be cloned. */
 export interface WorkerTask<Input, Output> {
@@ -15,23 +16,12 @@ export interface WorkerTask<Input, Output> {
   readonly types?: (input: Input) => Output;
 }
 
-/** A part of an answer that a thread computes. */
-export interface ThreadWork<Task> {
-  readonly task: Task;
-  readonly input: Task extends WorkerTask<infer Input, unknown> ? Input : never;
-  /** Builds the answer from the task's output. */
-  readonly finish: (
-    output: Task extends WorkerTask<never, infer Output> ? Output : never,
-  ) => unknown;
-}
-
-/** An answer that is too short for a thread. */
-export interface FinishedWork {
-  readonly answer: unknown;
-}
-
 /** Input of a thread: the module to load, and the input of its task. */
 export interface ThreadInput {
   readonly file: string;
   readonly input: unknown;
 }
+
+/** Output of a thread: that of its task, or the members of a Failure. */
+export type ThreadOutput =
+  { readonly output: unknown } | { readonly failure: Pick<Failure, 'type' | 'detail' | 'waitMs'> };

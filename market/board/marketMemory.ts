@@ -2,6 +2,7 @@
 // and window, so that types and batches share them; answers as bytes, until their records change, or the
 // clock brings another session or makes a delayed price visible.
 import type { Row } from '../derive/values.ts';
+import type { InputBody } from '../types/inputRows.ts';
 import type { Body } from '../../store/duckdb/protocol.ts';
 import type { Lake } from '../../store/lake/lake.ts';
 import type { Pending } from '../../store/lake/pushes/pending.ts';
@@ -25,8 +26,11 @@ export interface Stamps {
   readonly sequence: number;
 }
 
-export interface KnownRows {
-  readonly rows: readonly Row[];
+/** Records of one key in one window. */
+export interface KnownRecords {
+  /** Parsed ones, or the bytes of many, which are parsed where they are used. */
+  readonly records: readonly Row[] | InputBody;
+  readonly count: number;
   readonly snapshot: number;
   /** Distinguishes answers of these records from others. */
   readonly version: readonly (string | number)[];
@@ -46,6 +50,9 @@ export interface KnownAnswer {
   readonly steadyUntilMs: number;
 }
 
+export const isParsed = (records: KnownRecords['records']): records is readonly Row[] =>
+  Array.isArray(records);
+
 /** Limit of each kind; an entry of more than a quarter is not cached. */
 const BYTES_MAX = 96 * 1024 ** 2;
 /** Objects of a record take several times the size of their JSON. */
@@ -55,7 +62,7 @@ const OVERHEAD_BYTES = 1_024;
 const LISTS_MAX = 16;
 
 export class MarketMemory {
-  readonly rows: BytesLru<KnownRows>;
+  readonly records: BytesLru<KnownRecords>;
   readonly answers: BytesLru<KnownAnswer>;
   /** Results computed from all records of an input; few, each of at most one wide read. */
   readonly lists: BytesLru<Promise<object>>;
@@ -66,7 +73,9 @@ export class MarketMemory {
   constructor(cacheBytes: number) {
     const bytesMax = Math.min(BYTES_MAX, cacheBytes / 8);
     const changesOf = (tableId: number): number => this.#changes.get(tableId) ?? 0;
-    this.rows = new BytesLru(bytesMax, ({ bytes }) => bytes * ROWS_FACTOR, changesOf);
+    const sizeOf = ({ bytes, records }: KnownRecords): number =>
+      isParsed(records) ? bytes * ROWS_FACTOR : bytes;
+    this.records = new BytesLru(bytesMax, sizeOf, changesOf);
     this.lists = new BytesLru(LISTS_MAX * OVERHEAD_BYTES, () => 0, changesOf);
     this.answers = new BytesLru(bytesMax, ({ body }) => body.bytes.byteLength, changesOf);
   }

@@ -1,9 +1,7 @@
 // A technical indicator over the bars of a chart (INTERFACE.md 1 "technical indicator").
 import { Failure } from '../../store/base/failure.ts';
 import type { Indicator, IndicatorOption } from '../indicators/indicatorRow.ts';
-import { INDICATOR_TASK, type IndicatorInput, run } from '../indicators/indicatorTask.ts';
 import { indicatorOf } from '../indicators/indicators.ts';
-import type { FinishedWork, ThreadWork } from '../../workers/workerTask.ts';
 import type { TypeRequest, Options, Read } from './typeRequest.ts';
 import { chart } from './charts.ts';
 
@@ -15,58 +13,19 @@ interface Computed {
   readonly chart: readonly object[];
 }
 
-/** The bars of an answer, and the input of its computation. */
-interface Prepared extends IndicatorInput {
-  readonly bars: readonly object[];
-  /** Bars with all inputs of the indicator, by their index; the others have null. */
-  readonly places: readonly number[];
-}
-
 /** Undefined where the range has no bars. */
 export function indicator(ask: TypeRequest, read: Read): Computed | undefined {
-  const prepared = prepare(ask, read);
-  return prepared === undefined ? undefined : toAnswer(ask, prepared, run(prepared));
-}
-
-/** Steps of windows that take about a millisecond; more are computed in a thread. */
-const STEPS_MAX = 200_000;
-
-/** Leaves a long range to a worker thread; a short one is answered. */
-export function indicatorWork(
-  ask: TypeRequest,
-  read: Read,
-): ThreadWork<typeof INDICATOR_TASK> | FinishedWork {
-  const prepared = prepare(ask, read);
-  if (prepared === undefined) return { answer: undefined };
-  const { bars, columns, name, options, places } = prepared;
-  const steps = places.length * columns.length * Math.max(...options, 1);
-  if (steps <= STEPS_MAX) return { answer: toAnswer(ask, prepared, run(prepared)) };
-  return {
-    task: INDICATOR_TASK,
-    input: { name, columns, options },
-    finish: (series) => toAnswer(ask, { bars, places }, series),
-  };
-}
-
-function prepare(ask: TypeRequest, read: Read): Prepared | undefined {
   const definition = findIndicator(ask.options);
   const options = parseInputs(definition, ask.options);
   const bars = chart(ask, read) as readonly Bar[];
   if (bars.length === 0) return undefined;
-  const { inputs, name } = definition;
+  const { inputs } = definition;
+  // Bars with all inputs of the indicator; the others have null.
   const places = [...bars.keys()].filter((at) =>
     inputs.every((field) => typeof bars[at]?.[field] === 'number'),
   );
   const columns = inputs.map((field) => places.map((at) => Number(bars[at]?.[field])));
-  return { name, columns, options, bars, places };
-}
-
-function toAnswer(
-  ask: TypeRequest,
-  { bars, places }: Pick<Prepared, 'bars' | 'places'>,
-  series: readonly (readonly number[])[],
-): Computed {
-  const outputs = series.map((values) => {
+  const outputs = definition.compute(columns, options).map((values) => {
     const all = new Array<number | null>(bars.length).fill(null);
     for (const [at, value] of values.entries()) {
       if (Number.isFinite(value)) all[places[at] ?? 0] = value;

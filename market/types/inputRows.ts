@@ -44,14 +44,21 @@ const renameProperties = (record: Row, spellings: ReadonlyMap<string, string>): 
     Object.entries(record).map(([name, value]) => [spellings.get(name) ?? name, value]),
   );
 
-/** Parses all bodies, and answers needs from them. */
-export function readBodies(bodies: readonly InputBody[]): Read {
-  const groups = new Map<string, RowsByKey>();
+/**
+ * Parses all bodies, and answers needs from them.
+ * @param parsed records that are parsed already, by group
+ */
+export function readBodies(
+  bodies: readonly InputBody[],
+  parsed: ReadonlyMap<string, RowsByKey> = new Map(),
+): Read {
+  const groups = new Map(parsed);
   for (const body of bodies) {
     const steps = parseInputRows(body);
     let step = steps.next();
     while (step.done !== true) step = steps.next();
-    groups.set(body.name, step.value);
+    // Other keys of the group may be parsed already.
+    groups.set(body.name, new Map([...(groups.get(body.name) ?? []), ...step.value]));
   }
   return (need) => selectRows(groups, need);
 }

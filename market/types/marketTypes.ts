@@ -42,9 +42,7 @@ import {
   MINUTES,
   singleVariant,
 } from './variants.ts';
-import type { FinishedWork, ThreadWork } from '../../workers/workerTask.ts';
-import type { INDICATOR_TASK } from '../indicators/indicatorTask.ts';
-import { selectBars, indicator, indicatorWork, selectPart } from './indicator.ts';
+import { selectBars, indicator, selectPart } from './indicator.ts';
 
 /** How an answer is charged. */
 type Charge =
@@ -86,11 +84,8 @@ export interface MarketType {
   readonly needs: (ask: TypeRequest) => readonly Need[];
   /** Undefined for an unknown symbol. */
   readonly answer: (ask: TypeRequest, read: Read) => unknown;
-  /** Replaces `answer` where that may take milliseconds. */
-  readonly threadWork?: (
-    ask: TypeRequest,
-    read: Read,
-  ) => ThreadWork<typeof INDICATOR_TASK> | FinishedWork;
+  /** It computes over windows: a thread does that unless its records are few. */
+  readonly isIntensive?: true;
   /** Charged rows of an answer that is not a list itself. */
   readonly rowsOf?: (answer: unknown) => readonly unknown[];
   /** Selects the parts of an answer for its caller. */
@@ -305,7 +300,7 @@ export const MARKET_TYPES: readonly MarketType[] = [
     charge: CHART.charge,
     needs: chartNeeds,
     answer: indicator,
-    threadWork: indicatorWork,
+    isIntensive: true,
     rowsOf: selectBars,
     selectPart,
   },

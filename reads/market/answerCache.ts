@@ -1,11 +1,11 @@
 // Caches answers of single types in the market's memory, and finds them again.
 import type { KnownAnswer, Stamps } from '../../market/board/marketMemory.ts';
-import type { TypeRequest, Read } from '../../market/types/typeRequest.ts';
+import type { TypeRequest } from '../../market/types/typeRequest.ts';
 import type { MarketType } from '../../market/types/marketTypes.ts';
-import { unchangedUntil } from '../../market/types/answerLifetime.ts';
 import type { BodyFormat } from '../../store/duckdb/protocol.ts';
 import type { ReadRequest } from '../request/readRequest.ts';
 import { listOf } from '../request/parameters.ts';
+import type { AnswerItem } from './answerTask.ts';
 import { isCurrentRead, type MarketServices, type ReadableInputs } from './inputReads.ts';
 
 /** The request for one type of one symbol. */
@@ -27,18 +27,20 @@ export function findAnswer(request: AnswerRequest): KnownAnswer | undefined {
 }
 
 /** @param stamps of all inputs, taken before the read */
-export function cacheAnswer(
-  request: AnswerRequest,
-  answer: Omit<KnownAnswer, 'steadyUntilMs'>,
-  read: Read,
-  stamps: Stamps,
-): void {
-  const { typeRequest, call, services, requestedType } = request;
+export function cacheAnswer(request: AnswerRequest, answer: KnownAnswer, stamps: Stamps): void {
+  const { call, services } = request;
   // An empty answer is not cached: whether the symbol exists is checked again.
   if (!isCurrentRead(call) || answer.body.objects === 0) return;
-  const steadyUntilMs = unchangedUntil(typeRequest, requestedType.needs(typeRequest), read);
-  services.market.answers.keep(cacheKey(request), { ...answer, steadyUntilMs }, stamps);
+  services.market.answers.keep(cacheKey(request), answer, stamps);
 }
+
+export const toAnswerItem = (request: AnswerRequest): AnswerItem => ({
+  type: request.requestedType.name,
+  attribute: request.requestedType.attribute,
+  ask: request.typeRequest,
+  filter: listOf(request.call.query, 'filter'),
+  format: request.format,
+});
 
 /** The cache key: everything that an answer depends on except stored data and time. */
 function cacheKey({ typeRequest, call, format, readable, requestedType }: AnswerRequest): string {

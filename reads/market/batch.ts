@@ -1,19 +1,19 @@
 // Computes the types of a batch: cached answers, and one plan and one read for all others.
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import type { Need, Read } from '../../market/types/typeRequest.ts';
+import type { Need } from '../../market/types/typeRequest.ts';
 import type { MarketType } from '../../market/types/marketTypes.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { Body } from '../../store/duckdb/protocol.ts';
-import { monotonicMs } from '../../store/base/clock.ts';
 import type { Moment } from '../../store/lake/history/history.ts';
 import { requireCaller } from '../rights/access.ts';
 import type { Fare } from '../series/metering.ts';
 import type { ReadRequest } from '../request/readRequest.ts';
-import { type AnswerRequest, findAnswer, cacheAnswer } from './answerCache.ts';
-import { findMaxDelayMs, selectReadableInputs, renderAnswer } from './market.ts';
+import { type AnswerRequest, cacheAnswer, findAnswer, toAnswerItem } from './answerCache.ts';
+import { computeAnswers } from './answers.ts';
+import type { ComputedAnswer } from './answerTask.ts';
+import { findMaxDelayMs, selectReadableInputs } from './market.ts';
 import { buildTypeRequest, parseOptions, refuseContradictions } from './options.ts';
 import { buildTypeFare, countMaxObjects } from './pricing.ts';
-import { type MarketServices, planNeeds, type ReadableInputs, runReadPlan } from './inputReads.ts';
+import { type MarketServices, planNeeds, type ReadableInputs } from './inputReads.ts';
 
 export interface ComputedBatch {
   readonly snapshot: number;
@@ -55,23 +55,17 @@ export async function computeBatch(
   const planned = await planNeeds(call, services, readable, needs, at);
   const cached = [...all.values()].flatMap((batch) => [...batch.cachedAnswers.values()]);
   const snapshot = Math.max(planned.snapshot, ...cached.map((answer) => answer.snapshot));
-  let pendingRead: Promise<Read> | undefined;
-  const yieldIfDue = createYielder();
+  let pendingAnswers: Promise<readonly ComputedAnswer[]> | undefined;
   const answerOne = async (one: AnswerRequest, batch: TypeBatch): Promise<Body> => {
     const before = batch.cachedAnswers.get(one);
     if (before !== undefined) return before.body;
-    pendingRead ??= runReadPlan(planned, services, call);
-    const read = await pendingRead;
-    const body = await renderAnswer(
-      call,
-      services,
-      one.requestedType,
-      one.typeRequest,
-      read,
-      'json',
-    );
+    pendingAnswers ??= computeAnswers(call, services, planned, uncachedRequests.map(toAnswerItem));
+    const computed = (await pendingAnswers)[uncachedRequests.indexOf(one)];
+    if (computed === undefined) throw new Error('an item has no answer');
+    const { steadyUntilMs, ...body } = computed;
     const most = countMaxObjects(one.requestedType, [one.typeRequest], planned, true);
-    cacheAnswer(one, { body, snapshot: planned.snapshot, tag: undefined, most }, read, stamps);
+    const answer = { body, snapshot: planned.snapshot, tag: undefined, most, steadyUntilMs };
+    cacheAnswer(one, answer, stamps);
     return body;
   };
   return {
@@ -91,25 +85,9 @@ export async function computeBatch(
     renderBodies: async (type) => {
       const batch = all.get(type) ?? NONE;
       const bodies: Body[] = [];
-      for (const one of batch.requests) {
-        bodies.push(await answerOne(one, batch));
-        if (!batch.cachedAnswers.has(one)) await yieldIfDue();
-      }
+      for (const one of batch.requests) bodies.push(await answerOne(one, batch));
       return bodies;
     },
-  };
-}
-
-/** Milliseconds of computation before the event loop is yielded. */
-const YIELD_AFTER_MS = 5;
-
-/** Yields the event loop when the computation since the last yield took at least `TURN_MS`. */
-function createYielder(): () => Promise<void> {
-  let sinceMs = monotonicMs();
-  return async () => {
-    if (monotonicMs() - sinceMs < YIELD_AFTER_MS) return;
-    await yieldToEventLoop();
-    sinceMs = monotonicMs();
   };
 }
 

@@ -6,7 +6,12 @@ import { runSeries } from '../../query/series/series.ts';
 import type { SeriesPlan, Visibility } from '../../query/plan/seriesPlan.ts';
 import type { SeriesParameters } from '../../query/plan/seriesParameters.ts';
 import type { Row } from '../../market/derive/values.ts';
-import type { KnownRows, MarketMemory, Stamps } from '../../market/board/marketMemory.ts';
+import {
+  isParsed,
+  type KnownRecords,
+  type MarketMemory,
+  type Stamps,
+} from '../../market/board/marketMemory.ts';
 import { inputOf, servedNames } from '../../market/inputs/inputs.ts';
 import type { Need, Read, Window } from '../../market/types/typeRequest.ts';
 import { Failure } from '../../store/base/failure.ts';
@@ -41,11 +46,13 @@ const WIDE_ROWS_MAX = 200_000;
 /** The inputs of CORE that a caller may read, by name. */
 export type ReadableInputs = ReadonlyMap<Need['input'], Dataset>;
 
+/** Records by the name of their group, then by key. */
+type CachedRecords = ReadonlyMap<string, ReadonlyMap<string, KnownRecords>>;
+
 /** The needs of a request: cached rows and planned reads; nothing is read yet. */
 export interface ReadPlan {
   readonly reads: readonly PlannedRead[];
-  /** Records by the name of their group, then by key. */
-  readonly cachedRows: ReadonlyMap<string, ReadonlyMap<string, KnownRows>>;
+  readonly cachedRecords: CachedRecords;
   readonly groups: ReadonlyMap<string, ReadGroup>;
   readonly moment: Moment;
   readonly snapshot: number;
@@ -74,7 +81,7 @@ export async function planNeeds(
   at: Moment,
 ): Promise<ReadPlan> {
   const reads: PlannedRead[] = [];
-  const cachedGroups = new Map<string, ReadonlyMap<string, KnownRows>>();
+  const cachedGroups = new Map<string, ReadonlyMap<string, KnownRecords>>();
   const version: (string | number)[] = [];
   const memory = isCurrentRead(call) ? services.market : undefined;
   const groups = groupNeeds(needs);
@@ -102,7 +109,7 @@ export async function planNeeds(
     snapshot = Math.max(snapshot, plan.table.snapshot);
     if (memory === undefined && isLater(read.moment, moment)) moment = read.moment;
   }
-  return { reads, cachedRows: cachedGroups, groups, moment, snapshot, version, memory };
+  return { reads, cachedRecords: cachedGroups, groups, moment, snapshot, version, memory };
 }
 
 /** Minutes are dated by their day: market/derive leaves delayed ones out by their time. */
@@ -133,12 +140,12 @@ function findCachedRows(
   group: ReadGroup,
   { tableId }: Dataset,
   services: MarketServices,
-): { readonly cached: ReadonlyMap<string, KnownRows>; readonly missing: ReadGroup | undefined } {
-  const cached = new Map<string, KnownRows>();
+): { readonly cached: ReadonlyMap<string, KnownRecords>; readonly missing: ReadGroup | undefined } {
+  const cached = new Map<string, KnownRecords>();
   const keys = group.keys.length === 0 ? [''] : group.keys;
   for (const key of keys) {
-    const rows = memory?.rows.find(cacheKey(tableId, name, key), services);
-    if (rows !== undefined) cached.set(normalizeKey(key), rows);
+    const records = memory?.records.find(cacheKey(tableId, name, key), services);
+    if (records !== undefined) cached.set(normalizeKey(key), records);
   }
   if (cached.size === keys.length) return { cached, missing: undefined };
   const missing = group.keys.filter((key) => !cached.has(normalizeKey(key)));
@@ -230,60 +237,109 @@ const MANY_KEYS = 20;
 const countLanes = (reads: readonly PlannedRead[]): number =>
   reads.some(({ group }) => group.keys.length >= MANY_KEYS) ? 2 : 1;
 
+/** The records of one read, not parsed yet. */
+export interface ReadBody {
+  readonly read: PlannedRead;
+  readonly bytes: Uint8Array;
+  readonly records: number;
+}
+
 /** @throws Failure TooLarge, TimedOut, ChildLost, Busy. */
-export async function runReadPlan(
-  { cachedRows, reads }: ReadPlan,
+export async function readInputBodies(
+  { reads }: ReadPlan,
   { series }: Pick<ReadServices, 'series'>,
   waiting: Waiter,
-): Promise<Read> {
+): Promise<readonly ReadBody[]> {
   let length = 0;
-  const groups = new Map<string, Map<string, readonly Row[]>>();
-  for (const [name, keys] of cachedRows) {
-    groups.set(name, new Map([...keys].map(([key, { rows }]) => [key, rows])));
-  }
+  const bodies: ReadBody[] = [];
   const left = reads.values();
   const lane = async (): Promise<void> => {
     for (const read of left) {
       const body = await runSeries(read.plan, 'jsonl', series, waiting, read.remembered);
       length += body.bytes.byteLength;
       refuseOversized(length);
-      const keys = groups.get(read.name) ?? new Map<string, readonly Row[]>();
-      groups.set(read.name, keys);
-      for (const [key, rows] of await groupByKey(toInputBody(read, body.bytes)))
-        keys.set(key, rows);
-      cacheRows(read, keys, body.bytes.byteLength);
+      bodies.push({ read, bytes: body.bytes, records: body.objects });
     }
   };
   await Promise.all(Array.from({ length: countLanes(reads) }, lane));
+  return bodies;
+}
+
+/** Parses records in steps between which others use the event loop, and caches them. */
+export async function parseInputBodies(
+  { cachedRecords }: ReadPlan,
+  bodies: readonly ReadBody[],
+): Promise<Read> {
+  const cached = splitCached(cachedRecords);
+  const groups = new Map<string, Map<string, readonly Row[]>>();
+  for (const [name, keys] of cached.groups) groups.set(name, new Map(keys));
+  for (const body of cached.bodies) groups.set(body.name, new Map(await groupByKey(body)));
+  for (const { bytes, read } of bodies) {
+    const keys = groups.get(read.name) ?? new Map<string, readonly Row[]>();
+    groups.set(read.name, keys);
+    for (const [key, rows] of await groupByKey(toInputBody(read, bytes))) keys.set(key, rows);
+    cacheRows(read, keys, bytes.byteLength);
+  }
   return (need) => selectRows(groups, need);
 }
 
+/** Reads and parses the records of a plan. @throws Failure TooLarge, TimedOut, ChildLost, Busy. */
+export const runReadPlan = async (
+  plan: ReadPlan,
+  services: Pick<ReadServices, 'series'>,
+  waiting: Waiter,
+): Promise<Read> => parseInputBodies(plan, await readInputBodies(plan, services, waiting));
+
+/** Splits cached records into parsed ones, by group and key, and bodies of one key each. */
+function splitCached(cachedRecords: CachedRecords): {
+  readonly groups: ReadonlyMap<string, RowsByKey>;
+  readonly bodies: readonly InputBody[];
+} {
+  const groups = new Map<string, RowsByKey>();
+  const bodies: InputBody[] = [];
+  for (const [name, keys] of cachedRecords) {
+    const rows = new Map<string, readonly Row[]>();
+    for (const [key, { records }] of keys) {
+      if (isParsed(records)) rows.set(key, records);
+      else bodies.push(records);
+    }
+    groups.set(name, rows);
+  }
+  return { groups, bodies };
+}
+
 /** A body whose buffer has its bytes alone. */
-export interface OwnBody extends InputBody {
+interface OwnBody extends InputBody {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
+
+/** All records of a plan, for a worker thread; those that were read are cached as bytes. */
+export function collectInputs(
+  { cachedRecords }: ReadPlan,
+  bodies: readonly ReadBody[],
+): { readonly groups: ReadonlyMap<string, RowsByKey>; readonly bodies: readonly OwnBody[] } {
+  const cached = splitCached(cachedRecords);
+  for (const body of bodies) cacheBody(body);
+  const read = bodies.map((body) => toInputBody(body.read, body.bytes));
+  return { groups: cached.groups, bodies: [...cached.bodies, ...read].map(copyBody) };
+}
+
+/** Bytes of a cache are not moved into a thread. */
+const copyBody = (body: InputBody): OwnBody => ({ ...body, bytes: new Uint8Array(body.bytes) });
 
 /**
  * Reads the records of a plan without parsing them, for a computation in a worker thread.
  * @param plan without cached rows: its request does not use memory
  * @throws Failure TooLarge, TimedOut, ChildLost, Busy.
  */
-export async function readPlanBodies(
-  { reads }: ReadPlan,
-  { series }: Pick<ReadServices, 'series'>,
+export const readPlanBodies = async (
+  plan: ReadPlan,
+  services: Pick<ReadServices, 'series'>,
   waiting: Waiter,
-): Promise<readonly OwnBody[]> {
-  let length = 0;
-  const bodies: OwnBody[] = [];
-  for (const read of reads) {
-    const { bytes } = await runSeries(read.plan, 'jsonl', series, waiting, read.remembered);
-    length += bytes.byteLength;
-    refuseOversized(length);
-    // Copied: bytes of the cache are not moved into a thread.
-    bodies.push({ ...toInputBody(read, bytes), bytes: new Uint8Array(bytes) });
-  }
-  return bodies;
-}
+): Promise<readonly OwnBody[]> => {
+  const bodies = await readInputBodies(plan, services, waiting);
+  return bodies.map(({ bytes, read }) => copyBody(toInputBody(read, bytes)));
+};
 
 function refuseOversized(length: number): void {
   if (length <= BYTES_MAX) return;
@@ -297,18 +353,37 @@ function cacheRows(
   rowsByKey: ReadonlyMap<string, readonly Row[]>,
   length: number,
 ): void {
-  const { dataset, group, memory, name, plan, stamps, version } = read;
+  const { group, memory, plan, version } = read;
   if (memory === undefined) return;
   const { snapshot } = plan.table;
   const most = Math.min(maxReadRows(read), maxWindowRows(group));
   const keys = group.keys.length === 0 ? [''] : group.keys;
   const all = keys.reduce((sum, key) => sum + (rowsByKey.get(normalizeKey(key))?.length ?? 0), 0);
   for (const key of keys) {
-    const rows = rowsByKey.get(normalizeKey(key)) ?? NONE;
-    const bytes = all === 0 ? 0 : (length * rows.length) / all;
-    const entry: KnownRows = { rows, snapshot, version, bytes, most };
-    memory.rows.keep(cacheKey(dataset.tableId, name, key), entry, stamps);
+    const records = rowsByKey.get(normalizeKey(key)) ?? NONE;
+    const count = records.length;
+    const bytes = all === 0 ? 0 : (length * count) / all;
+    keepRecords(read, key, { records, count, snapshot, version, bytes, most });
   }
+}
+
+/** Caches the bytes of a read of one key. */
+function cacheBody({ bytes, read, records: count }: ReadBody): void {
+  const { group, plan, version } = read;
+  if (group.keys.length > 1) return;
+  const { snapshot } = plan.table;
+  const most = Math.min(maxReadRows(read), maxWindowRows(group));
+  const records = toInputBody(read, bytes);
+  const entry = { records, count, snapshot, version, bytes: bytes.byteLength, most };
+  keepRecords(read, group.keys[0] ?? '', entry);
+}
+
+function keepRecords(
+  { dataset, memory, name, stamps }: PlannedRead,
+  key: string,
+  entry: KnownRecords,
+): void {
+  memory?.records.keep(cacheKey(dataset.tableId, name, key), entry, stamps);
 }
 
 const NONE: readonly Row[] = [];

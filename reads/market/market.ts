@@ -1,6 +1,6 @@
 // Computes one market type of a symbol from CORE's inputs, alone or as a part of a batch.
-import type { TypeRequest, Need, Options, Read } from '../../market/types/typeRequest.ts';
-import { listFilterMembers, listMembers } from '../../market/types/example.ts';
+import type { TypeRequest, Need, Options } from '../../market/types/typeRequest.ts';
+import { listFilterMembers } from '../../market/types/example.ts';
 import { type MarketType, marketType } from '../../market/types/marketTypes.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
 import type { Body, BodyFormat } from '../../store/duckdb/protocol.ts';
@@ -22,16 +22,17 @@ import {
   refuseContradictions,
   refuseUnusedOptions,
 } from './options.ts';
-import { type AnswerRequest, findAnswer, cacheAnswer } from './answerCache.ts';
+import { type AnswerRequest, cacheAnswer, findAnswer, toAnswerItem } from './answerCache.ts';
+import { computeAnswers } from './answers.ts';
+import { EMPTY } from './answerTask.ts';
+import { resolveAttribute } from './attributes.ts';
 import { buildTypeFare, countMaxObjects } from './pricing.ts';
 import {
   type MarketServices,
   planNeeds,
   type ReadPlan,
   type ReadableInputs,
-  runReadPlan,
 } from './inputReads.ts';
-import { renderLongBody, filterAttributes, findNestedRows } from '../request/rendering.ts';
 
 /** Finds the computed type of a name; undefined if CORE has its answers loaded or none of its inputs. */
 export function findComputedType(name: string, { directory }: Lake): MarketType | undefined {
@@ -101,6 +102,9 @@ export async function answerMarket(
     refuse('listLimit', `is not allowed with ${type.name}`);
   const options = { ...parseOptions(type, call.query, true), ...parts.options };
   refuseContradictions(type, options);
+  const filter = listOf(call.query, 'filter');
+  if (!hasFilteredMember(resolveAttribute(type, parts.attribute), filter))
+    refuse('filter', 'names no attribute of these records');
   const nowMs = services.clock();
   const currentRequest = buildPathRequest(
     symbol,
@@ -194,19 +198,12 @@ async function planAnswer(answerRequest: AnswerRequest): Promise<PlannedAnswer> 
     tag,
     most: (foreign) => countMaxObjects(requestedType, [typeRequest], planned, foreign),
     body: async (most) => {
-      const read = await runReadPlan(planned, services, call);
-      const body = await renderAnswer(call, services, requestedType, typeRequest, read, format);
-      cacheAnswer(
-        answerRequest,
-        {
-          body,
-          snapshot,
-          tag,
-          most,
-        },
-        read,
-        stamps,
-      );
+      const [computed] = await computeAnswers(call, services, planned, [
+        toAnswerItem(answerRequest),
+      ]);
+      if (computed === undefined) throw new Error('an item has no answer');
+      const { steadyUntilMs, ...body } = computed;
+      cacheAnswer(answerRequest, { body, snapshot, tag, most, steadyUntilMs }, stamps);
       return body;
     },
   };
@@ -251,105 +248,12 @@ const DAILY_INPUTS: ReadonlySet<Need['input']> = new Set<Need['input']>([
   'DIVIDENDS',
 ] as const);
 
-/** Messages charged for one attribute (INTERFACE.md 0.3). */
-export const ATTRIBUTE_WEIGHT = 1;
-
-/**
- * Finds or builds the type that answers one attribute of another type. An unknown attribute of stats returns
- * all of stats, as clients of the original expect (INTERFACE.md 0.2).
- * @throws Failure NotFound for an unknown attribute of another type.
- */
-function resolveAttribute(type: MarketType, attribute: string | undefined): MarketType {
-  if (attribute === undefined) return type;
-  const cached = attributeTypes.get(type)?.get(attribute);
-  if (cached !== undefined) return cached;
-  const attributeType = buildAttributeType(type, attribute);
-  const others = attributeTypes.get(type) ?? new Map<string, MarketType>();
-  // A type has a few hundred attributes, in several spellings: the limit bounds the cache.
-  if (others.size < ATTRIBUTE_TYPES_MAX)
-    attributeTypes.set(type, others.set(attribute, attributeType));
-  return attributeType;
-}
-
-const attributeTypes = new Map<MarketType, Map<string, MarketType>>();
-const ATTRIBUTE_TYPES_MAX = 500;
-
-function buildAttributeType(type: MarketType, attribute: string): MarketType {
-  const name = listMembers(type).find((member) => member.toLowerCase() === attribute.toLowerCase());
-  if (name === undefined && type.name === 'stats') return type;
-  if (name === undefined) throw new Failure('NotFound');
-  const { charge } = type;
-  const key = charge.kind === 'answer' ? charge.usageKey : '';
-  return {
-    ...type,
-    attribute: name,
-    shape: 'value',
-    charge: { kind: 'answer', weight: ATTRIBUTE_WEIGHT, usageKey: key },
-    answer: (ask, read) => {
-      const typeAnswer = type.answer(ask, read);
-      return typeAnswer === undefined
-        ? undefined
-        : new Map(Object.entries(typeAnswer as object)).get(name);
-    },
-  };
-}
-
-/** Answers for a symbol without data of a type (INTERFACE.md 0.2). */
-const EMPTY = { object: {}, list: [], value: null } as const;
-
-async function computeAnswer(
-  { caller, departure }: ReadRequest,
-  { workers }: Pick<MarketServices, 'workers'>,
-  { answer, attribute, threadWork }: MarketType,
-  ask: TypeRequest,
-  read: Read,
-): Promise<unknown> {
-  if (threadWork === undefined || attribute !== undefined) return answer(ask, read);
-  const work = threadWork(ask, read);
-  if ('answer' in work) return work.answer;
-  const { accountId: account } = requireCaller(caller);
-  const { input, task } = work;
-  return work.finish(await workers.run(task, { account, input, signal: departure() }));
-}
-
-/** Renders one answer as bytes, with the number of charged objects. */
-export async function renderAnswer(
-  call: ReadRequest,
-  services: Pick<MarketServices, 'workers'>,
-  type: MarketType,
-  ask: TypeRequest,
-  read: Read,
-  format: BodyFormat,
-): Promise<Body> {
-  const { query } = call;
-  const value = await computeAnswer(call, services, type, ask, read);
-  const names = listOf(query, 'filter');
-  if (names !== undefined) refuseEmptyFilter(type, names);
-  const visible =
-    value === undefined ? EMPTY[type.shape] : (type.selectPart?.(ask, value) ?? value);
-  const filteredValue = filterAttributes(visible, names);
-  return renderLongBody(filteredValue, countChargedObjects(type, value), format);
-}
-
 /** Whether a filter names at least one attribute of a type. */
 export function hasFilteredMember(type: MarketType, names: readonly string[] | undefined): boolean {
   const members = listFilterMembers(type);
   return (
     names === undefined || members.length === 0 || names.some((name) => members.includes(name))
   );
-}
-
-function refuseEmptyFilter(type: MarketType, names: readonly string[]): void {
-  if (!hasFilteredMember(type, names)) refuse('filter', 'names no attribute of these records');
-}
-
-function countChargedObjects({ charge, rowsOf: rowsOfType }: MarketType, value: unknown): number {
-  if (value === undefined) return 0;
-  const rows = Array.isArray(value)
-    ? (value as readonly unknown[])
-    : (rowsOfType?.(value) ?? findNestedRows(value));
-  if (charge.kind === 'answer') return rows?.length === 0 ? 0 : 1;
-  return charge.paid(rows ?? []);
 }
 
 /** The answer of a batch for a symbol without data of a type. */

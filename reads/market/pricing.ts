@@ -56,7 +56,7 @@ function selectWeight(
 export function countMaxObjects(
   { charge }: MarketType,
   asks: readonly TypeRequest[],
-  { groups, cachedRows, reads }: ReadPlan,
+  { groups, cachedRecords, reads }: ReadPlan,
   foreign: boolean,
 ): number {
   if (charge.kind === 'answer') return asks.length;
@@ -68,13 +68,13 @@ export function countMaxObjects(
   const rows = chargedGroups.reduce((sum, [name, group]) => {
     const read = reads.find((one) => one.name === name);
     const cachedEntries = asks.flatMap(
-      ({ symbol }) => cachedRows.get(name)?.get(normalizeKey(symbol)) ?? [],
+      ({ symbol }) => cachedRecords.get(name)?.get(normalizeKey(symbol)) ?? [],
     );
-    const uncachedRows = Math.max(0, asks.length - cachedEntries.length) * maxWindowRows(group);
+    const uncachedRecords = Math.max(0, asks.length - cachedEntries.length) * maxWindowRows(group);
     return (
       sum +
-      cachedEntries.reduce((all, one) => all + (foreign ? one.most : one.rows.length), 0) +
-      (read === undefined ? 0 : Math.min(maxReadRows(read), uncachedRows))
+      cachedEntries.reduce((all, one) => all + (foreign ? one.most : one.count), 0) +
+      (read === undefined ? 0 : Math.min(maxReadRows(read), uncachedRecords))
     );
   }, 0);
   return Math.min(rows, charge.most * asks.length);

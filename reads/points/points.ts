@@ -5,7 +5,8 @@ import { listMembers } from '../../market/types/example.ts';
 import { MARKET_TYPES, type MarketType } from '../../market/types/marketTypes.ts';
 import { CORE, type Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { Lake } from '../../store/lake/lake.ts';
-import { ATTRIBUTE_WEIGHT, findComputedType } from '../market/market.ts';
+import { ATTRIBUTE_WEIGHT } from '../market/attributes.ts';
+import { findComputedType } from '../market/market.ts';
 import { STOCK_TYPES, type StockType } from '../stock/stockTypes.ts';
 
 /** A type whose attributes are data points, with its datasets. */

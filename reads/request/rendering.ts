@@ -1,5 +1,4 @@
 // Renders values in memory as json, lines of json, csv or psv, with the attributes that `filter` names.
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Body, BodyFormat } from '../../store/duckdb/protocol.ts';
 import { refuse } from './parameters.ts';
 
@@ -30,28 +29,6 @@ export function filterAttributes(value: unknown, names: readonly string[] | unde
 /** @throws Failure InvalidParameter for a binary format, which needs records of a dataset. */
 export function renderBody(value: unknown, objects: number, format: BodyFormat): Body {
   return { objects, bytes: Buffer.from(renderText(value, format)) };
-}
-
-/** Rows that are rendered before the event loop is yielded: 5 ms. */
-const YIELD_AFTER_ROWS = 2_000;
-
-/** Renders a body that may be long, and yields the event loop between its parts. */
-export async function renderLongBody(
-  value: unknown,
-  objects: number,
-  format: BodyFormat,
-): Promise<Body> {
-  if (!Array.isArray(value) || value.length <= YIELD_AFTER_ROWS)
-    return renderBody(value, objects, format);
-  await yieldToEventLoop();
-  if (format !== 'json') return renderBody(value, objects, format);
-  const rows = value as readonly unknown[];
-  const pieces: string[] = [];
-  for (let from = 0; from < rows.length; from += YIELD_AFTER_ROWS) {
-    pieces.push(JSON.stringify(rows.slice(from, from + YIELD_AFTER_ROWS)).slice(1, -1));
-    await yieldToEventLoop();
-  }
-  return { objects, bytes: Buffer.from(`[${pieces.join(',')}]`) };
 }
 
 /** @throws Failure InvalidParameter for a format that a computed answer does not have. */

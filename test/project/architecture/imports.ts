@@ -46,7 +46,7 @@ const ENTRY_POINTS = [
   'query/charts/chartTask.ts',
   'api/docs/docsTask.ts',
   'jobs/rules/backtestTask.ts',
-  'market/indicators/indicatorTask.ts',
+  'reads/market/answerTask.ts',
   'workers/thread.ts',
   'console/main.ts',
 ];
