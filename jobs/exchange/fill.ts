@@ -68,6 +68,9 @@ const ORDER: readonly FilledId[] = [
   ...(['CRYPTO_QUOTES', 'CRYPTO_BOOKS'] as const),
   ...(['PEERS', 'EARNINGS', 'INCOME', 'BALANCE_SHEET', 'CASH_FLOW'] as const),
   ...(['FINANCIALS', 'ESTIMATES', 'SENTIMENT', 'NEWS'] as const),
+  ...(['EARNINGS_CALENDAR', 'LOGO', 'PRICE_TARGET', 'RECOMMENDATION_TRENDS', 'IPOS'] as const),
+  ...(['INSIDER_TRANSACTIONS', 'INSIDER_SUMMARY', 'INSIDER_ROSTER'] as const),
+  ...(['FUND_OWNERSHIP', 'INSTITUTIONAL_OWNERSHIP'] as const),
   ...(['EXCHANGE_STATS', 'OPTIONS', 'SENTIMENT_MINUTES'] as const),
   ...(['TRADES', 'QUOTES', 'INTRADAY_PRICES'] as const),
 ];
@@ -75,8 +78,11 @@ const ORDER: readonly FilledId[] = [
 const MINUTES: readonly FilledId[] = ['INTRADAY_PRICES'];
 /** The latest session's ticks replace earlier ones. */
 const TICKS: ReadonlySet<FilledId> = new Set(['TRADES', 'QUOTES']);
-/** Inputs of the latest closed sessions: they replace earlier records, too. */
-const NEWEST: ReadonlySet<FilledId> = new Set(['OPTIONS', 'SENTIMENT_MINUTES']);
+/** Inputs of the latest closed sessions, or as of the latest one: they replace earlier records, too. */
+const NEWEST: ReadonlySet<FilledId> = new Set<FilledId>([
+  ...(['OPTIONS', 'SENTIMENT_MINUTES', 'RECOMMENDATION_TRENDS', 'IPOS'] as const),
+  ...(['INSIDER_SUMMARY', 'INSIDER_ROSTER', 'FUND_OWNERSHIP', 'INSTITUTIONAL_OWNERSHIP'] as const),
+]);
 /** Inputs of which only later days are added. */
 const BY_DAY: ReadonlySet<FilledId> = new Set<FilledId>([
   ...(['HISTORICAL_PRICES', 'INTRADAY_PRICES', 'FX_RATES'] as const),

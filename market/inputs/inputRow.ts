@@ -46,6 +46,16 @@ export const FILLED = [
   'FINANCIALS',
   'ESTIMATES',
   'NEWS',
+  'EARNINGS_CALENDAR',
+  'LOGO',
+  'PRICE_TARGET',
+  'RECOMMENDATION_TRENDS',
+  'IPOS',
+  'INSIDER_TRANSACTIONS',
+  'INSIDER_SUMMARY',
+  'INSIDER_ROSTER',
+  'FUND_OWNERSHIP',
+  'INSTITUTIONAL_OWNERSHIP',
 ] as const;
 
 export type FilledId = (typeof FILLED)[number];
@@ -53,16 +63,6 @@ export type FilledId = (typeof FILLED)[number];
 /** Inputs that exist once their owner loads them. */
 type LoadedId =
   | 'BOOK'
-  | 'LOGO'
-  | 'PRICE_TARGET'
-  | 'RECOMMENDATION_TRENDS'
-  | 'EARNINGS_CALENDAR'
-  | 'IPOS'
-  | 'FUND_OWNERSHIP'
-  | 'INSTITUTIONAL_OWNERSHIP'
-  | 'INSIDER_ROSTER'
-  | 'INSIDER_SUMMARY'
-  | 'INSIDER_TRANSACTIONS'
   | 'FUNDAMENTALS'
   | 'FUNDAMENTAL_VALUATIONS'
   | 'REPORTED_FINANCIALS'

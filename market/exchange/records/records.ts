@@ -12,6 +12,7 @@ import {
 import { type History, sampleHistory } from '../history.ts';
 import {
   balanceLines,
+  calendarLines,
   cashLines,
   earningsLines,
   estimateLines,
@@ -25,6 +26,9 @@ import { toMinutes } from '../minutes.ts';
 import { coinBookLines, coinLines, rateLines, seriesLines } from './moneyRecords.ts';
 import { newestTrades } from '../ticks.ts';
 import { sampleDetail, sampleTrades } from '../trades.ts';
+import { logoLines, offeringLines, recommendationLines, targetLines } from './analystRecords.ts';
+import { holderLines } from './holderRecords.ts';
+import { insiderHoldingLines, insiderSummaryLines, insiderTradeLines } from './insiderRecords.ts';
 import { newsLines } from './newsRecords.ts';
 import { optionLines } from './optionRecords.ts';
 import { sentimentLines, sentimentMinuteLines } from './sentimentRecords.ts';
@@ -67,6 +71,16 @@ const LINES: Readonly<Record<FilledId, Lines>> = {
   FINANCIALS: financialsLines,
   ESTIMATES: estimateLines,
   NEWS: newsLines,
+  EARNINGS_CALENDAR: calendarLines,
+  LOGO: logoLines,
+  PRICE_TARGET: targetLines,
+  RECOMMENDATION_TRENDS: recommendationLines,
+  IPOS: offeringLines,
+  INSIDER_TRANSACTIONS: insiderTradeLines,
+  INSIDER_SUMMARY: insiderSummaryLines,
+  INSIDER_ROSTER: insiderHoldingLines,
+  FUND_OWNERSHIP: holderLines('Fund'),
+  INSTITUTIONAL_OWNERSHIP: holderLines('Asset Management'),
 };
 
 const EXCHANGE_CODE = 'SYN';

@@ -1,10 +1,11 @@
 // Earnings, statements and peers of the invented companies as CSV.
 import { inputOf } from '../../inputs/inputs.ts';
-import { addDays, addMonths, numberOfDay } from '../../../query/time/days.ts';
+import { addDays, addMonths, type Day, numberOfDay } from '../../../query/time/days.ts';
 import { mergeStatements } from '../../reports/financials.ts';
 import { type SampledMarket, histories } from '../sampledMarket.ts';
 import type { Listing } from '../listings.ts';
 import { type Amounts, type Report, sampleReports } from '../statements.ts';
+import { analystsOf } from './analystRecords.ts';
 
 /** Quarters and years with retained statements. */
 const QUARTERS_KEPT = 12;
@@ -82,8 +83,6 @@ const expectedOf = (actual: number, { at }: Listing, { quarter, year }: Report):
   cents(actual * (0.94 + ((at * 7 + year * 3 + quarter) % 13) / 100));
 
 const announcedAt = ({ at }: Listing): string => (at % 2 === 0 ? 'AMC' : 'BTO');
-const analystsOf = ({ at }: Listing): number => 3 + (at % 20);
-
 const cents = (value: number): number => Math.round(value * 100) / 100;
 const share = (value: number, of: number): number | '' =>
   of === 0 ? '' : Math.round((value / of) * 10_000) / 10_000;
@@ -121,33 +120,51 @@ export function* earningsLines(market: SampledMarket): Generator<string> {
   }
 }
 
+interface NextReport {
+  readonly listing: Listing;
+  /** Last day of the period. */
+  readonly ended: Day;
+  readonly reportDate: Day;
+  readonly fiscalPeriod: string;
+  readonly consensus: number;
+}
+
 /** The next quarter to be reported by each company. */
+function* nextReports(market: SampledMarket): Generator<NextReport> {
+  const last = new Map<string, Reported>();
+  for (const one of reports(market)) {
+    if (one.report.period === 'quarterly') last.set(one.listing.symbol, one);
+  }
+  for (const { listing, report, yearAgo } of last.values()) {
+    const year = report.quarter === 4 ? report.year + 1 : report.year;
+    const next = { ...report, year, quarter: (report.quarter % 4) + 1 };
+    // A quarter ends with a month: the day after it is the first of one.
+    const ended = addDays(addMonths(addDays(report.ended, 1), 3), -1);
+    yield {
+      listing,
+      ended,
+      reportDate: addDays(ended, daysUntil(report)),
+      fiscalPeriod: `Q${next.quarter} ${next.year}`,
+      consensus: expectedOf(perShare(yearAgo ?? report), listing, next),
+    };
+  }
+}
+
 export function* estimateLines(market: SampledMarket): Generator<string> {
   yield (
     'symbol,period,reportDate,consensusEPS,announceTime,numberOfEstimates,fiscalPeriod,' +
     'fiscalEndDate,currency\n'
   );
-  const last = new Map<string, Reported>();
-  for (const one of reports(market)) {
-    if (one.report.period === 'quarterly') last.set(one.listing.symbol, one);
+  for (const { consensus, ended, fiscalPeriod, listing, reportDate } of nextReports(market)) {
+    const head = [listing.symbol, 'quarterly', reportDate, consensus, announcedAt(listing)];
+    yield `${[...head, analystsOf(listing), fiscalPeriod, ended, 'USD'].join(',')}\n`;
   }
-  for (const [symbol, { listing, report, yearAgo }] of last) {
-    const year = report.quarter === 4 ? report.year + 1 : report.year;
-    const next = { ...report, year, quarter: (report.quarter % 4) + 1 };
-    // A quarter ends with a month: the day after it is the first of one.
-    const ended = addDays(addMonths(addDays(report.ended, 1), 3), -1);
-    const values = [
-      symbol,
-      'quarterly',
-      addDays(ended, daysUntil(report)),
-      expectedOf(perShare(yearAgo ?? report), listing, next),
-      announcedAt(listing),
-      analystsOf(listing),
-      `Q${next.quarter} ${next.year}`,
-      ended,
-      'USD',
-    ];
-    yield `${values.join(',')}\n`;
+}
+
+export function* calendarLines(market: SampledMarket): Generator<string> {
+  yield 'symbol,reportDate,announceTime,fiscalPeriod\n';
+  for (const { fiscalPeriod, listing, reportDate } of nextReports(market)) {
+    yield `${[listing.symbol, reportDate, announcedAt(listing), fiscalPeriod].join(',')}\n`;
   }
 }
 

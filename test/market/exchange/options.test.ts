@@ -6,6 +6,7 @@ import { expirationsAfter } from '../../../market/exchange/records/optionRecords
 import { note } from '../../base/notes.ts';
 import { seedsOf } from '../../base/seeds.ts';
 import { newsLaw } from './newsLaw.ts';
+import { ownersLaw } from './ownersLaw.ts';
 import { optionsLaw } from './optionsLaw.ts';
 
 test('chains permit no arbitrage, minutes add up to sentiment, symbols to sums', async (context) => {
@@ -63,5 +64,14 @@ test('news has unique ids, is not of the future and agrees with bars and actions
     note(context, JSON.stringify({ stories }));
     assert.deepEqual(failures.slice(0, 5), []);
     assert.ok(stories > 100, `${stories}`);
+  }
+});
+
+test('trades of insiders have the prices of their days, and their sums', async (context) => {
+  for (const seed of seedsOf(context)) {
+    const { failures, trades } = ownersLaw(6, seed);
+    note(context, JSON.stringify({ trades }));
+    assert.deepEqual(failures.slice(0, 5), []);
+    assert.ok(trades > 200);
   }
 });
