@@ -3,7 +3,7 @@ import { Type } from '../../../reads/request/schema.ts';
 import { runSeries } from '../../../query/series/series.ts';
 import { isoTime } from '../../../store/base/clock.ts';
 import { Failure } from '../../../store/base/failure.ts';
-import { CORE, type Dataset } from '../../../store/lake/datasets/datasets.ts';
+import { CORE, type Dataset, type RecordSchema } from '../../../store/lake/datasets/datasets.ts';
 import type { Lake } from '../../../store/lake/lake.ts';
 import {
   requireCaller,
@@ -150,6 +150,7 @@ export const timeSeriesInventory: Endpoint = {
       key: Type.Optional(Type.String()),
       subkey: Type.Optional(Type.String()),
       schema: Type.Object({}, { additionalProperties: true }),
+      weightKey: Type.String(),
       weight: Type.Integer(),
       created: Type.String(),
       lastUpdated: Type.String(),
@@ -221,20 +222,39 @@ function listEntries(
   const bareWorkspaces = new Set([CORE, first]);
   return readableDatasets(caller, lake)
     .filter(isWanted)
-    .map((dataset) => toEntry(dataset, bareWorkspaces.has(dataset.workspace)));
+    .map((dataset) =>
+      toEntry(dataset, bareWorkspaces.has(dataset.workspace), call.environment === 'test'),
+    );
 }
 
-/** Ids of other workspaces than CORE and the default one have the workspace as a prefix. */
-function toEntry(dataset: Dataset, isBare: boolean): object {
+/**
+ * Ids of other workspaces than CORE and the default one have the workspace as a prefix.
+ * @param isTest the test environment declares null where a property is not required (INTERFACE.md 1)
+ */
+function toEntry(dataset: Dataset, isBare: boolean, isTest: boolean): object {
   const { mapping, schema } = dataset;
+  const usageKey = `${dataset.workspace}.${dataset.dataset}`;
   return {
-    id: isBare ? dataset.dataset : `${dataset.workspace}.${dataset.dataset}`,
+    id: isBare ? dataset.dataset : usageKey,
     description: dataset.description,
     ...(mapping.key === undefined ? {} : { key: mapping.key }),
     ...(mapping.subkey === undefined ? {} : { subkey: mapping.subkey }),
-    schema: { ...schema, additionalProperties: false },
+    schema: {
+      ...schema,
+      ...(isTest ? { properties: withNull(schema) } : {}),
+      additionalProperties: false,
+    },
+    weightKey: usageKey,
     weight: dataset.weight,
     created: isoTime(dataset.createdMs).slice(0, 19).replace('T', ' '),
     lastUpdated: isoTime(dataset.updatedMs),
   };
 }
+
+const withNull = ({ properties, required }: RecordSchema): object =>
+  Object.fromEntries(
+    Object.entries(properties).map(([name, type]) => [
+      name,
+      required.includes(name) ? type : { anyOf: [type, { type: 'null' }] },
+    ]),
+  );

@@ -112,7 +112,16 @@ export function answerList(
   return answerFixed(call, services, list, () => list.values(call, services));
 }
 
-/** Answers symbols of a region (`us`) or an exchange (`NAS`, its name or code). @throws Failure NotFound. */
+/** Names of regions, to recognize codes of regions without symbols. */
+const REGION_NAMES = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
+const isRegionCode = (name: string): boolean =>
+  /^[A-Z]{2}$/.test(name) && REGION_NAMES.of(name) !== undefined;
+
+/**
+ * Answers symbols of a region (`us`) or an exchange (`NAS`, its name or code).
+ * @throws Failure NotFound; InvalidKey, as recorded (INTERFACE.md 0.1), for a region or an exchange that does
+ * not exist.
+ */
 export function answerSymbolsBy(call: ReadRequest, services: MarketServices): Promise<Answer> {
   const upperName = (call.path['name'] ?? '').toUpperCase();
   const by: Readonly<Record<string, (security: Security) => boolean>> = {
@@ -124,7 +133,13 @@ export function answerSymbolsBy(call: ReadRequest, services: MarketServices): Pr
   const matches = Object.hasOwn(by, kind) ? by[kind] : undefined;
   if (matches === undefined) throw new Failure('NotFound');
   const { usageKey, values, weight } = listSymbols('REF_DATA', matches);
-  return answerFixed(call, services, { usageKey, weight }, () => values(call, services));
+  return answerFixed(call, services, { usageKey, weight }, async () => {
+    const securities = await readSecurities(call, services);
+    const isKnown = securities.length === 0 || securities.some(matches);
+    if (!isKnown && !(kind === 'region' && isRegionCode(upperName)))
+      throw new Failure('InvalidKey');
+    return values(call, services);
+  });
 }
 
 async function readExchanges(
