@@ -25,10 +25,10 @@ export const holderLines = (kind: keyof typeof STREAMS) =>
       const factor = splitFactor(history, day, market.session.closed);
       for (const [place, name] of NAMES.entries()) {
         const part = LARGEST * SMALLER ** place * (0.9 + uniform() / 10);
-        const held = Math.round(outstanding * part);
-        const worth = Math.round((held * cents) / 100);
+        const position = Math.round(outstanding * part);
+        const worth = Math.round((position * cents) / 100);
         const holder = `${name} ${kind} (synthetic)`;
-        const values = [held, worth, Math.round(held * factor), worth];
+        const values = [position, worth, Math.round(position * factor), worth];
         yield `${[listing.symbol, holder, `${day}T00:00:00Z`, ...values].join(',')}\n`;
       }
     }

@@ -117,13 +117,13 @@ function* tradesOf(
   const own = seededRandom(seed, at, STREAM, place);
   const first = FIRST_NAMES[(at + place * 3) % FIRST_NAMES.length] ?? '';
   const insider = `${first} Example (synthetic)`;
-  const held = (200 + own.below(4_000)) * 100;
-  let sharesAfter = held;
+  const initial = (200 + own.below(4_000)) * 100;
+  let sharesAfter = initial;
   for (let quarter = quarterOf(FOUNDED); quarter <= quarterOf(closed); quarter += 1) {
     const { below, uniform } = seededRandom(seed, at, STREAM, place, quarter);
     const day = addDays(firstDayOf(quarter), 7 + below(75));
     const bar = bars.get(day);
-    const most = Math.floor((held * LARGEST) / 100);
+    const most = Math.floor((initial * LARGEST) / 100);
     const shares = (1 + below(most)) * 100 * (uniform() < BUYING ? 1 : -1);
     if (!isSession(day) || bar === undefined || addDays(day, FILING_DAYS) > closed) continue;
     if (sharesAfter + shares < LEAST_HELD) continue;

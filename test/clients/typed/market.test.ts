@@ -154,7 +154,7 @@ test('contracts, rates and states are typed like the rest', async () => {
   expect(rates.value[0]?.symbol).toBe('USDCAD');
   const tops = await client.call('streamTops', { query: { symbols: [symbol] } });
   expectTypeOf(tops.value).toEqualTypeOf<readonly Tops[]>();
-  const other: unknown = await client.stock(symbol, 'logo');
+  const other: unknown = await client.stock(symbol, 'ceo-compensation');
   expect(other).toEqual({});
   // No records were loaded, for any symbol.
   const next = await client.stock(symbol, 'splits', { part: 'next' });
