@@ -1,7 +1,7 @@
 // Adds `callback`, `filter` and `format` to every row that answers a GET with JSON (SPEC.md "Common response
 // conventions"). A handler returns the value; this module applies the form for all rows.
 import { filterAttributes } from '../../reads/request/rendering.ts';
-import { selectFormat, refuseCallback } from '../../reads/series/series.ts';
+import { selectFormat, refuseCallback } from '../../reads/answer/format.ts';
 import { SERIES_PARAMETERS } from '../../reads/series/seriesParameters.ts';
 import type { Call, Endpoint } from '../request/endpoint.ts';
 import type { Answer } from '../../reads/request/answer.ts';

@@ -5,7 +5,7 @@ import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import { monotonicMs } from '../../store/base/clock.ts';
 import { createIdGenerator } from '../../store/base/random.ts';
 import type { PortContext } from '../auth/admission.ts';
-import { PaidFailure } from '../../reads/series/metering.ts';
+import { PaidFailure } from '../../reads/answer/metering.ts';
 import type { Endpoint } from '../request/endpoint.ts';
 import type { RecordAnswer } from './accessLog.ts';
 import type { AnswerBuffers } from './answerBuffers.ts';

@@ -16,7 +16,7 @@ import type { Endpoint, Services } from '../request/endpoint.ts';
 import { renderFailure, type FailureStyle } from '../../reads/request/failures.ts';
 import { normalizeStreamPath } from './streamPath.ts';
 import { notFoundDetail } from '../request/notFound.ts';
-import { PaidFailure } from '../../reads/series/metering.ts';
+import { PaidFailure } from '../../reads/answer/metering.ts';
 import { meterFailure } from './reply.ts';
 import { makeTestCursors } from '../../reads/request/testCursors.ts';
 import { makeWriteBatching } from './writeBatching.ts';

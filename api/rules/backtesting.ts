@@ -1,5 +1,6 @@
 // Answers `POST /rules/backtest`: when a rule would have fired, and at what cost. It is charged for the bars
 // that it runs over, because its answer reveals them.
+import type { Body } from '../../store/duckdb/protocol.ts';
 import type { Static } from 'typebox';
 import { Type } from '../../reads/request/schema.ts';
 import {
@@ -42,9 +43,10 @@ import {
   type ReadPlan,
   readPlanBodies,
 } from '../../reads/market/inputReads.ts';
-import { meterCall } from '../../reads/series/metering.ts';
+import { meterCall } from '../../reads/answer/metering.ts';
 import { currentMoment } from '../../reads/series/moments.ts';
-import { selectFormat, buildRowsAnswer } from '../../reads/series/series.ts';
+import { selectFormat } from '../../reads/answer/format.ts';
+import { answerReading } from '../../reads/answer/answerReading.ts';
 import type { Call } from '../request/endpoint.ts';
 import type { Answer } from '../../reads/request/answer.ts';
 import { normalizeSymbol } from '../../reads/stock/knownSymbols.ts';
@@ -118,7 +120,7 @@ export async function answerBacktest(call: Call, services: RuleServices): Promis
     least: foreign ? 1 : 0,
     upperBound: foreign ? bound : undefined,
   };
-  const metering = await meterCall(call, services, caller, fare, async () => {
+  const run = async (): Promise<Body> => {
     const bodies = await readPlanBodies(planned.plan, services, call);
     const input = {
       rule: running,
@@ -139,19 +141,16 @@ export async function answerBacktest(call: Call, services: RuleServices): Promis
       ...toView(result, weight, result.instants),
     };
     return renderBody(view, result.instants, format);
-  });
+  };
   const moment = currentMoment(services);
-  const common = {
+  return answerReading(call, {
+    format,
     snapshot: moment.snapshot,
     moment,
     tag: undefined,
     datasets: dataset === undefined ? [] : [dataset],
-  };
-  if (metering.kind === 'unread') return { ...metering, ...common, format };
-  if (metering.kind === 'estimate')
-    return { kind: 'json', value: metering.price, metering: 'free' };
-  const { charge, result: body } = metering;
-  return buildRowsAnswer(call, { ...common, body, format, charge });
+    meter: () => meterCall(call, services, caller, fare, run),
+  });
 }
 
 /**

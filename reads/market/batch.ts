@@ -5,7 +5,7 @@ import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { Body } from '../../store/duckdb/protocol.ts';
 import type { Moment } from '../../store/lake/history/history.ts';
 import { requireCaller } from '../rights/access.ts';
-import type { Fare } from '../series/metering.ts';
+import type { Fare } from '../answer/metering.ts';
 import type { ReadRequest } from '../request/readRequest.ts';
 import { type AnswerRequest, cacheAnswer, findAnswer, toAnswerItem } from './answerCache.ts';
 import { computeAnswers } from './answers.ts';

@@ -9,12 +9,14 @@ import { Failure, type FailureType } from '../../store/base/failure.ts';
 import type { Moment } from '../../store/lake/history/history.ts';
 import type { Lake } from '../../store/lake/lake.ts';
 import { requireCaller, findDataset, accessDelayMs } from '../rights/access.ts';
-import { meterCall } from '../series/metering.ts';
+import { meterCall } from '../answer/metering.ts';
 import { currentMoment } from '../series/moments.ts';
-import { selectFormat, matchesTag, buildRowsAnswer, buildEtag } from '../series/series.ts';
+import { selectFormat } from '../answer/format.ts';
+import { buildEtag } from '../answer/etag.ts';
+import { answerReading } from '../answer/answerReading.ts';
 import type { Answer } from '../request/answer.ts';
 import type { ReadRequest } from '../request/readRequest.ts';
-import { listOf, refuse, truthOf } from '../request/parameters.ts';
+import { listOf, refuse } from '../request/parameters.ts';
 import {
   buildTypeRequest,
   parseOptions,
@@ -127,33 +129,30 @@ export async function answerMarket(
     readable,
     format,
   };
-  const answer = findCachedAnswer(request) ?? (await planAnswer(request));
-  const { moment, snapshot } = answer;
-  const tag = answer.tag === undefined ? undefined : buildEtag(call, [answer.tag]);
-  if (tag !== undefined && !truthOf(call.query, 'estimate') && matchesTag(call.ifNoneMatch, tag)) {
-    return { kind: 'unchanged', snapshot, moment, tag };
-  }
+  const planned = findCachedAnswer(request) ?? (await planAnswer(request));
   const fare = buildTypeFare(
     call,
     caller,
     attributedType,
     [timedRequest],
-    answer.most,
+    planned.most,
     readable,
     services,
   );
-  const datasets = [...readable.values()];
-  const metering = await meterCall(call, services, caller, fare, async () => {
-    const body = await answer.body(fare.most);
+  const run = async (): Promise<Body> => {
+    const body = await planned.body(fare.most);
     if (body.objects === 0) await refuseUnknown(symbol, call);
     return body;
+  };
+  const { moment, snapshot, tag } = planned;
+  return answerReading(call, {
+    format,
+    snapshot,
+    moment,
+    tag: tag === undefined ? undefined : buildEtag(call, [tag]),
+    datasets: [...readable.values()],
+    meter: () => meterCall(call, services, caller, fare, run),
   });
-  if (metering.kind === 'unread') return { ...metering, format, snapshot, moment, tag, datasets };
-  if (metering.kind === 'estimate') {
-    return { kind: 'json', value: metering.price, metering: 'free' };
-  }
-  const { charge, result: body } = metering;
-  return buildRowsAnswer(call, { body, format, snapshot, moment, tag, charge, datasets });
 }
 
 /** An answer whose price and version are known before its body is computed. */

@@ -1,5 +1,6 @@
 // Answers types of the whole market (INTERFACE.md 1 "market"): lists, the last days of every symbol, and
 // volume by venue.
+import type { Body } from '../../store/duckdb/protocol.ts';
 import { lookupTable } from '../../store/base/lookupTable.ts';
 import { lastDayOf, LIST_NAMES, type SymbolDays, volumesOf } from '../../market/board/board.ts';
 import { previousRow } from '../../market/derive/dailyBars.ts';
@@ -16,9 +17,10 @@ import { CORE } from '../../store/lake/datasets/datasets.ts';
 import type { Moment } from '../../store/lake/history/history.ts';
 import type { Lake } from '../../store/lake/lake.ts';
 import { requireCaller, isForeign, paysPremium } from '../rights/access.ts';
-import { type Fare, meterCall } from '../series/metering.ts';
+import { type Fare, meterCall } from '../answer/metering.ts';
 import { currentMoment } from '../series/moments.ts';
-import { selectFormat, buildRowsAnswer } from '../series/series.ts';
+import { selectFormat } from '../answer/format.ts';
+import { answerReading } from '../answer/answerReading.ts';
 import type { Answer } from '../request/answer.ts';
 import type { ReadRequest } from '../request/readRequest.ts';
 import { listOf, numberOf, refuse } from '../request/parameters.ts';
@@ -195,19 +197,21 @@ export async function answerMarketList(
     moment = planned.moment;
     return runReadPlan(planned, services, call);
   };
-  const metering = await meterCall(call, services, caller, fare, async () => {
+  const run = async (): Promise<Body> => {
     const value = await list.answer({ call, typeRequest: timedRequest, read }, services);
     const objects = list.count?.(value) ?? Object.keys(value).length;
     return renderBody(filterEach(value, listOf(call.query, 'filter')), objects, format);
+  };
+  const answer = await answerReading(call, {
+    format,
+    snapshot,
+    moment,
+    tag: undefined,
+    datasets: [...readable.values()],
+    meter: () => meterCall(call, services, caller, fare, run),
   });
-  const datasets = [...readable.values()];
-  const common = { snapshot, moment, tag: undefined, datasets };
-  if (metering.kind === 'unread') return { ...metering, ...common, format };
-  if (metering.kind === 'estimate') {
-    return { kind: 'json', value: metering.price, metering: 'free' };
-  }
-  const { charge, result: body } = metering;
-  return buildRowsAnswer(call, { ...common, body, format, charge });
+  // Which records a list needs, it knows while it runs.
+  return answer.kind === 'rows' ? { ...answer, snapshot, moment } : answer;
 }
 
 /** The maximum number of objects: the limit, or the default of a list, or the maximum of the type. */

@@ -3,7 +3,7 @@ import type { TypeRequest } from '../../market/types/typeRequest.ts';
 import type { MarketType } from '../../market/types/marketTypes.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
 import { isForeign, paysPremium } from '../rights/access.ts';
-import type { Fare } from '../series/metering.ts';
+import type { Fare } from '../answer/metering.ts';
 import type { ReadRequest } from '../request/readRequest.ts';
 import {
   type MarketServices,

@@ -12,17 +12,19 @@ import { requireCaller, findDataset } from '../rights/access.ts';
 import type { Answer } from '../request/answer.ts';
 import type { ReadRequest } from '../request/readRequest.ts';
 import { FAILURES } from '../request/failures.ts';
-import { type Fare, meterCall, PaidFailure, toPaidFailure, sumCharges } from './metering.ts';
+import {
+  type Fare,
+  meterCall,
+  PaidFailure,
+  toPaidFailure,
+  sumCharges,
+} from '../answer/metering.ts';
 import { latestMoment, currentMoment } from './moments.ts';
 import { numberOf, refuse, truthOf } from '../request/parameters.ts';
-import { parseChartFormat } from './charts.ts';
-import {
-  buildFare,
-  selectFormat,
-  readDataset,
-  buildRowsAnswer,
-  type SeriesServices,
-} from './series.ts';
+import { parseChartFormat } from '../answer/charts.ts';
+import { buildFare, readDataset, type SeriesServices } from './series.ts';
+import { selectFormat } from '../answer/format.ts';
+import { buildRowsAnswer } from '../answer/answerReading.ts';
 import { QUERIES_MAX, parseSeries } from './seriesParameters.ts';
 
 export async function answerBatch(

@@ -19,7 +19,7 @@ import { toProperty } from '../../store/lake/versions/columns.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { PictureFormat } from '../../query/charts/drawing.ts';
-import { type Body, type BodyFormat, jsonFraming } from '../../store/duckdb/protocol.ts';
+import type { Body, BodyFormat } from '../../store/duckdb/protocol.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { AsOf, Moment } from '../../store/lake/history/history.ts';
 import type { Lake } from '../../store/lake/lake.ts';
@@ -28,15 +28,15 @@ import type { ChargeOrder, Metering } from '../../store/ledger/metering.ts';
 import type { PendingRow } from '../../store/lake/pushes/pendingRows.ts';
 import type { QueryName } from '../../store/lake/history/queryCursors.ts';
 import { requireCaller, isForeign, paysPremium, recordVisibility } from '../rights/access.ts';
-import { hashBody } from '../../store/base/bodyHash.ts';
-import { escapedFormat, stringsFormat } from '../request/spelling.ts';
 import type { Answer } from '../request/answer.ts';
 import type { ReadRequest } from '../request/readRequest.ts';
 import type { ReadServices } from '../request/readServices.ts';
-import { type Fare, meterCall } from './metering.ts';
+import { type Fare, meterCall } from '../answer/metering.ts';
 import { readPast } from './moments.ts';
-import { CHART_FORMATS } from './charts.ts';
-import { numberOf, refuse, textOf, truthOf } from '../request/parameters.ts';
+import { answerReading } from '../answer/answerReading.ts';
+import { buildEtag } from '../answer/etag.ts';
+import { refuseCallback, selectFormat } from '../answer/format.ts';
+import { refuse, textOf, truthOf } from '../request/parameters.ts';
 import { parseSeries } from './seriesParameters.ts';
 import type { SeriesParameters } from '../../query/plan/seriesParameters.ts';
 
@@ -94,47 +94,20 @@ async function answerPlanned(
   const { snapshot } = plan.table;
   // An answer of delayed data changes with time, without any write.
   const isCacheable = named === undefined && plan.visibility.kind !== 'before';
-  const tag = isCacheable ? buildEtag(call, [...version, picture ?? format]) : undefined;
-  const isEstimate = truthOf(call.query, 'estimate');
-  if (tag !== undefined && !isEstimate && matchesTag(call.ifNoneMatch, tag)) {
-    return { kind: 'unchanged', snapshot, moment, tag };
-  }
   const read = (): Promise<Body> => runSeries(plan, format, services.series, call, remembered);
   const run = door === undefined ? read : async () => door.render(await read(), format);
   const fare = buildFare(call, services, dataset, [planned]);
-  const metering = await meterCall(call, services, caller, fare, run);
-  if (metering.kind === 'unread')
-    return { ...metering, format, picture, snapshot, moment, tag, datasets: [dataset] };
-  if (metering.kind === 'estimate') {
-    return { kind: 'json', value: metering.price, metering: 'free' };
-  }
-  named?.setCovered(moment);
-  const { result: body, charge } = metering;
-  const datasets = [dataset];
-  return buildRowsAnswer(call, { body, format, picture, snapshot, moment, tag, charge, datasets });
-}
-
-/** Builds an answer of records with the output options of the query. */
-export function buildRowsAnswer(
-  { query }: ReadRequest,
-  rows: Omit<Extract<Answer, { kind: 'rows' }>, 'kind' | 'plain' | 'callback' | 'cacheSeconds'>,
-): Answer {
-  const { body, format, picture, snapshot, moment, tag, charge, datasets, leftOut } = rows;
-  return {
-    kind: 'rows',
-    body,
+  const answer = await answerReading(call, {
     format,
     picture,
-    plain: textOf(query, 'format') === 'text',
-    callback: jsonFraming(format) === 'json' ? textOf(query, 'callback') : undefined,
     snapshot,
     moment,
-    cacheSeconds: numberOf(query, 'cacheTTL'),
-    tag,
-    charge,
-    datasets,
-    leftOut,
-  };
+    tag: isCacheable ? buildEtag(call, [...version, picture ?? format]) : undefined,
+    datasets: [dataset],
+    meter: () => meterCall(call, services, caller, fare, run),
+  });
+  if (answer.kind === 'rows') named?.setCovered(moment);
+  return answer;
 }
 
 /** The maximum number of records that a plan can return. */
@@ -269,25 +242,6 @@ const readCurrentTable = (
 ): Promise<Table | undefined> =>
   at === undefined ? lake.table(tableId) : lake.recentTable(tableId, at.snapshot);
 
-/** Characters of a hash that make collisions practically impossible. */
-const TAG_HASH_CHARACTERS = 32;
-
-/**
- * Builds the ETag of an answer from the input versions, the format, and the whole request. A cache or client
- * that stores tags without their URLs must not confuse two answers.
- */
-export function buildEtag(
-  { endpoint, environment, path, query }: ReadRequest,
-  version: readonly (string | number)[],
-): string {
-  const request = hashBody(JSON.stringify([endpoint, environment, path, query]));
-  return `"${[...version, request.slice(0, TAG_HASH_CHARACTERS)].join('.')}"`;
-}
-
-/** Whether an If-None-Match names a tag; a weak tag matches too, as the request is a GET. */
-export const matchesTag = (ifNoneMatch: string, tag: string): boolean =>
-  ifNoneMatch.split(',').some((item) => item.trim().replace(/^W\//, '') === tag);
-
 interface NamedQuery {
   /** The position after its last answer; undefined on its first run. */
   readonly since: Since | undefined;
@@ -341,31 +295,6 @@ export function describePlan({ members, table }: SeriesPlan): readonly object[] 
     if (member.kind === 'object') return { name: member.name, type: 'object' };
     return { name: member.name, ...toProperty(columns.get(member.column) ?? 'varchar') };
   });
-}
-
-/** Refuses `callback` with a binary format. @throws Failure InvalidParameter. */
-export function refuseCallback({ query }: ReadRequest, format: BodyFormat): void {
-  if (query['callback'] !== undefined) refuse('callback', `is not allowed with format ${format}`);
-}
-
-const FORMATS: readonly BodyFormat[] = ['json', 'jsonl', 'csv', 'psv', 'arrow', 'parquet'];
-
-/** Selects the format: `format`, else the Accept header (INTERFACE.md 3.5), else JSON. */
-export const selectFormat = (
-  call: Pick<ReadRequest, 'query' | 'accept' | 'navigates'>,
-): BodyFormat =>
-  stringsFormat(escapedFormat(requestedFormat(call), call.query, call.navigates), call.query);
-
-function requestedFormat({ query, accept }: Pick<ReadRequest, 'query' | 'accept'>): BodyFormat {
-  const format = textOf(query, 'format');
-  if (format === 'text') return 'csv';
-  if (CHART_FORMATS.some((picture) => picture === format)) return 'json';
-  const listedFormat = FORMATS.find((item) => item === format);
-  if (listedFormat !== undefined) return listedFormat;
-  if (accept.includes('application/x-ndjson')) return 'jsonl';
-  if (accept.includes('application/vnd.apache.arrow.stream')) return 'arrow';
-  if (accept.includes('application/vnd.apache.parquet')) return 'parquet';
-  return accept.includes('text/csv') && !accept.includes('application/json') ? 'csv' : 'json';
 }
 
 /**

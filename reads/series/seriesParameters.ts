@@ -12,8 +12,8 @@ import {
 } from '../../query/plan/transforms.ts';
 import { CSV_FORMULAS, JSON_DECIMALS } from '../request/spelling.ts';
 import type { ReadRequest } from '../request/readRequest.ts';
-import { METERING_PARAMETERS } from './metering.ts';
-import { CHART_PARAMETERS, CHART_FORMATS } from './charts.ts';
+import { METERING_PARAMETERS } from '../answer/metering.ts';
+import { CHART_PARAMETERS, CHART_FORMATS } from '../answer/charts.ts';
 import {
   dayOf,
   listOf,

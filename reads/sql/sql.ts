@@ -31,17 +31,13 @@ import { requireCaller, findReadableWorkspace } from '../rights/access.ts';
 import type { Answer } from '../request/answer.ts';
 import type { ReadRequest } from '../request/readRequest.ts';
 import type { ReadServices } from '../request/readServices.ts';
-import { meterTogether } from '../series/metering.ts';
+import { type Metered, meterTogether } from '../answer/metering.ts';
 import { latestMoment, currentMoment } from '../series/moments.ts';
-import { renderChart, parseChartFormat, type ChartOptions } from '../series/charts.ts';
+import { renderChart, parseChartFormat, type ChartOptions } from '../answer/charts.ts';
 import { numberOf, textOf, truthOf } from '../request/parameters.ts';
-import {
-  selectFormat,
-  matchesTag,
-  parseAsOf,
-  refuseCallback,
-  buildRowsAnswer,
-} from '../series/series.ts';
+import { parseAsOf } from '../series/series.ts';
+import { selectFormat, refuseCallback } from '../answer/format.ts';
+import { answerReading } from '../answer/answerReading.ts';
 import { hashBody } from '../../store/base/bodyHash.ts';
 import {
   isPaidByBytes,
@@ -104,8 +100,6 @@ export async function answerSql(
   if (format === 'arrow' || format === 'parquet') refuseCallback(call, format);
   const snapshot = latestSnapshot(bound);
   const tag = buildTag(bound, picture ?? format, question);
-  const isUnchanged = tag !== undefined && matchesTag(call.ifNoneMatch, tag);
-  if (isUnchanged) return { kind: 'unchanged', snapshot, moment, tag };
   const asFile = isLarge(rows, format, call);
   let bodyFile: Body['file'];
   // Records of others behind an aggregate are counted each time.
@@ -135,18 +129,21 @@ export async function answerSql(
       objects,
     };
   };
-  const metering = await meterTogether(call, services, caller, fare.fares, run).catch((error) => {
-    dropFile(bodyFile);
-    throw error;
-  });
-  if (picture !== undefined) dropFile(bodyFile);
+  const meter = async (): Promise<Metered<Body>> => {
+    try {
+      return await meterTogether(call, services, caller, fare.fares, run);
+    } catch (error) {
+      dropFile(bodyFile);
+      throw error;
+    }
+  };
   const datasets = datasetsOf(bound.tables).map((table) => table.dataset);
-  const common = { format, picture, snapshot, moment, tag, datasets };
-  if (metering.kind === 'unread') return { ...metering, ...common };
-  const { charge, result: body } = metering;
-  const answer = { body, charge, ...common };
-  const cutAt = body.objects < limits.rowsMax ? undefined : truncationLimit(bound, limits);
-  return { ...buildRowsAnswer(call, answer), ...(cutAt === undefined ? {} : { cutAt }) };
+  const reading = { format, picture, snapshot, moment, tag, datasets, meter };
+  const answer = await answerReading(call, reading);
+  if (answer.kind !== 'rows') return answer;
+  if (picture !== undefined) dropFile(bodyFile);
+  const isCut = answer.body.objects >= limits.rowsMax;
+  return isCut ? { ...answer, cutAt: truncationLimit(bound, limits) } : answer;
 }
 
 const toChartOptions = (

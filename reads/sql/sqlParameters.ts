@@ -1,7 +1,7 @@
 // Declares the query parameters of every SQL answer: output format, moment, maximum price.
 import { CSV_FORMULAS, JSON_DECIMALS } from '../request/spelling.ts';
-import { METERING_PARAMETERS } from '../series/metering.ts';
-import { CHART_PARAMETERS, CHART_FORMATS } from '../series/charts.ts';
+import { METERING_PARAMETERS } from '../answer/metering.ts';
+import { CHART_PARAMETERS, CHART_FORMATS } from '../answer/charts.ts';
 import type { Parameter } from '../request/parameters.ts';
 
 const switched = (name: string, help: string): Parameter => ({ kind: 'boolean', name, help });

@@ -7,7 +7,7 @@ import { Failure } from '../../store/base/failure.ts';
 import { paysPremium } from '../rights/access.ts';
 import type { ReadRequest } from '../request/readRequest.ts';
 import type { ReadServices } from '../request/readServices.ts';
-import { type Fare, type Price, sumPrices, buildPriceRefusal } from '../series/metering.ts';
+import { type Fare, type Price, sumPrices, buildPriceRefusal } from '../answer/metering.ts';
 
 /** The price of a stored query. */
 interface Stored {

@@ -21,23 +21,18 @@ import { requireCaller, findDefaultWorkspace } from '../rights/access.ts';
 import type { Answer } from '../request/answer.ts';
 import type { ReadRequest } from '../request/readRequest.ts';
 import type { ReadServices } from '../request/readServices.ts';
-import { type Metered, meterCall, meterTogether } from '../series/metering.ts';
+import { type Metered, meterCall, meterTogether } from '../answer/metering.ts';
 import { currentMoment } from '../series/moments.ts';
 import {
   renderChart,
   parseChartFormat,
   toSeriesChart,
   type ChartOptions,
-} from '../series/charts.ts';
+} from '../answer/charts.ts';
 import { numberOf, refuse, textOf, truthOf } from '../request/parameters.ts';
-import {
-  describePlan,
-  selectFormat,
-  maxPlanObjects,
-  parseAsOf,
-  refuseCallback,
-  buildRowsAnswer,
-} from '../series/series.ts';
+import { describePlan, maxPlanObjects, parseAsOf } from '../series/series.ts';
+import { selectFormat, refuseCallback } from '../answer/format.ts';
+import { answerReading } from '../answer/answerReading.ts';
 import { parseSeries } from '../series/seriesParameters.ts';
 import { buildLimits, findMoment, countChargedBytes, latestSnapshot } from './sql.ts';
 import { isPaidByBytes, computeMaxPrice, refuseExpensive, buildSqlFare } from './sqlPrice.ts';
@@ -114,11 +109,16 @@ export async function answerView(
   }
   const datasets = datasetsOf(bound.tables).map((table) => table.dataset);
   const chart = { picture, ...toSeriesChart(call, view.name, dataset.mapping, shape) };
-  const paid = await runPaidView({ plan, bound, view, format, chart }, call, services);
-  if (paid.kind === 'estimate') return { kind: 'json', value: paid.price, metering: 'free' };
-  const common = { format, picture, snapshot, moment, tag: undefined, datasets };
-  if (paid.kind === 'unread') return { ...paid, ...common };
-  return buildRowsAnswer(call, { ...common, body: paid.result, charge: paid.charge });
+  const planned = { plan, bound, view, format, chart };
+  return answerReading(call, {
+    format,
+    picture,
+    snapshot,
+    moment,
+    tag: undefined,
+    datasets,
+    meter: () => runPaidView(planned, call, services),
+  });
 }
 
 interface PlannedView {

@@ -2,7 +2,7 @@
 // data had in the original (INTERFACE.md 0.2).
 import { marketType } from '../../market/types/marketTypes.ts';
 import { renderEmptyType } from '../market/market.ts';
-import { selectFormat } from '../series/series.ts';
+import { selectFormat } from '../answer/format.ts';
 import type { Answer } from '../request/answer.ts';
 import type { ReadRequest } from '../request/readRequest.ts';
 import { refuseUnknown, type StockServices } from './knownSymbols.ts';

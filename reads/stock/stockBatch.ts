@@ -20,7 +20,7 @@ import type { ReadServices } from '../request/readServices.ts';
 import type { Moment } from '../../store/lake/history/history.ts';
 import { currentMoment } from '../series/moments.ts';
 import { listOf, refuse } from '../request/parameters.ts';
-import { selectFormat } from '../series/series.ts';
+import { selectFormat } from '../answer/format.ts';
 import { findKnownSymbols, type StockServices, normalizeSymbol } from './knownSymbols.ts';
 import { readLoadedPart, renderEmptyLoaded, type StockPart } from './loaded.ts';
 import { sumLengths, refuseOversized } from './loadedReads.ts';

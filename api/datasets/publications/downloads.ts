@@ -14,7 +14,7 @@ import {
 import { type FileType, findFileTypeById } from '../../../store/publications/fileTypes.ts';
 import type { Publication, PublicationName } from '../../../store/publications/publications.ts';
 import { requireCaller } from '../../../reads/rights/access.ts';
-import { meterCall } from '../../../reads/series/metering.ts';
+import { meterCall } from '../../../reads/answer/metering.ts';
 import type { Call, Services } from '../../request/endpoint.ts';
 import type { Answer, FileAnswer } from '../../../reads/request/answer.ts';
 import { refuse, textOf } from '../../../reads/request/parameters.ts';

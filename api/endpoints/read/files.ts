@@ -8,7 +8,7 @@ import {
   readableFileTypes,
 } from '../../datasets/publications/readableFileTypes.ts';
 import { requireCaller } from '../../../reads/rights/access.ts';
-import { METERING_PARAMETERS } from '../../../reads/series/metering.ts';
+import { METERING_PARAMETERS } from '../../../reads/answer/metering.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
 import { toFreeAnswer } from '../../request/rows.ts';
 

@@ -8,7 +8,7 @@ import { Failure } from '../../../store/base/failure.ts';
 import { requireCaller, findDataset, findSeriesDataset } from '../../../reads/rights/access.ts';
 import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
 import { answerSeries, type SeriesAdapter } from '../../../reads/series/series.ts';
-import { renderChart, parseChartFormat, toSeriesChart } from '../../../reads/series/charts.ts';
+import { renderChart, parseChartFormat, toSeriesChart } from '../../../reads/answer/charts.ts';
 import { resolveLinkedKeys } from '../../../reads/market/reference/smartLinks.ts';
 import { answerBatch } from '../../../reads/series/batch.ts';
 import { CHARTED_SERIES_PARAMETERS, splitSegment } from '../../../reads/series/seriesParameters.ts';

@@ -8,7 +8,7 @@ import {
 } from '../../../reads/rights/access.ts';
 import type { AdmissionServices } from '../../auth/admission.ts';
 import { answerBatch } from '../../../reads/series/batch.ts';
-import { parseChartFormat } from '../../../reads/series/charts.ts';
+import { parseChartFormat } from '../../../reads/answer/charts.ts';
 import { answerSeries, type SeriesServices } from '../../../reads/series/series.ts';
 import { splitSegment } from '../../../reads/series/seriesParameters.ts';
 import type { SqlServices } from '../../../reads/sql/sql.ts';

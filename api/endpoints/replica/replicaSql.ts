@@ -1,6 +1,6 @@
 // SQL on a replica over current records of datasets and views that it follows.
 import { requireCaller } from '../../../reads/rights/access.ts';
-import { parseChartFormat } from '../../../reads/series/charts.ts';
+import { parseChartFormat } from '../../../reads/answer/charts.ts';
 import { rewriteStatement } from '../../../reads/sql/statementRewrite.ts';
 import { answerSql } from '../../../reads/sql/sql.ts';
 import { refuse, textOf } from '../../../reads/request/parameters.ts';

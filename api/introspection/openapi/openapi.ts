@@ -1,7 +1,7 @@
 // Builds an OpenAPI 3.1 document from the endpoint table.
 import type { TSchema } from 'typebox';
 import type { Endpoint } from '../../request/endpoint.ts';
-import { PRICE } from '../../../reads/series/metering.ts';
+import { PRICE } from '../../../reads/answer/metering.ts';
 import type { Parameter } from '../../../reads/request/parameters.ts';
 import { VERSION } from '../../../store/base/version.ts';
 import { FAILURE_SCHEMAS, failureResponses, failureReferences } from './openapiFailures.ts';

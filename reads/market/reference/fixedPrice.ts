@@ -1,9 +1,11 @@
 // Answers at a fixed price, independent of the content; an empty answer is free.
+import type { Body } from '../../../store/duckdb/protocol.ts';
 import { requireCaller } from '../../rights/access.ts';
 import { renderBody, filterAttributes } from '../../request/rendering.ts';
-import { meterCall } from '../../series/metering.ts';
+import { meterCall } from '../../answer/metering.ts';
 import { currentMoment } from '../../series/moments.ts';
-import { selectFormat, buildRowsAnswer } from '../../series/series.ts';
+import { selectFormat } from '../../answer/format.ts';
+import { answerReading } from '../../answer/answerReading.ts';
 import { SERIES_PARAMETERS } from '../../series/seriesParameters.ts';
 import type { Answer } from '../../request/answer.ts';
 import type { ReadRequest } from '../../request/readRequest.ts';
@@ -34,20 +36,21 @@ export async function answerFixed(
   const { endpoint, requestId } = call;
   const order = { requestId, endpoint, usageKey, weight, premium: false };
   const fare = { order, most: 1, least: 0 };
-  const metering = await meterCall(call, services, requireCaller(call.caller), fare, async () => {
+  const run = async (): Promise<Body> => {
     const value = await make();
     // An empty answer costs nothing (INTERFACE.md 0.2).
     const objects = isEmptyValue(value) ? 0 : 1;
     return renderBody(filterAttributes(value, listOf(call.query, 'filter')), objects, format);
-  });
+  };
   const moment = currentMoment(services);
-  const common = { snapshot: moment.snapshot, moment, tag: undefined, datasets: [] };
-  if (metering.kind === 'unread') return { ...metering, ...common, format };
-  if (metering.kind === 'estimate') {
-    return { kind: 'json', value: metering.price, metering: 'free' };
-  }
-  const { charge, result: body } = metering;
-  return buildRowsAnswer(call, { ...common, body, format, charge });
+  return answerReading(call, {
+    format,
+    snapshot: moment.snapshot,
+    moment,
+    tag: undefined,
+    datasets: [],
+    meter: () => meterCall(call, services, requireCaller(call.caller), fare, run),
+  });
 }
 
 /** Whether a value is `[]`, `{}`, or a list of only such values. */

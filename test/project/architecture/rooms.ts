@@ -91,6 +91,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'live',
     'request',
     'rights',
+    'answer',
     'series',
     'sql',
     'market',
