@@ -23,7 +23,7 @@ import {
   buildRowsAnswer,
   type SeriesServices,
 } from './series.ts';
-import { QUERIES_MAX, parseSeries } from './seriesParameters.ts';
+import { QUERIES_MAX, parseSeries } from './queryParameters.ts';
 
 export async function answerBatch(
   call: ReadRequest,

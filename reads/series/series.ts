@@ -37,7 +37,7 @@ import { type Fare, meterCall } from './metering.ts';
 import { readPast } from './moments.ts';
 import { CHART_FORMATS } from './charts.ts';
 import { numberOf, refuse, textOf, truthOf } from '../request/parameters.ts';
-import { parseSeries } from './seriesParameters.ts';
+import { parseSeries } from './queryParameters.ts';
 import type { SeriesParameters } from '../../query/plan/seriesParameters.ts';
 
 export type SeriesServices = Pick<

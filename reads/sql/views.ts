@@ -38,7 +38,7 @@ import {
   refuseCallback,
   buildRowsAnswer,
 } from '../series/series.ts';
-import { parseSeries } from '../series/seriesParameters.ts';
+import { parseSeries } from '../series/queryParameters.ts';
 import { buildLimits, findMoment, countChargedBytes, latestSnapshot } from './sql.ts';
 import { isPaidByBytes, computeMaxPrice, refuseExpensive, buildSqlFare } from './sqlPrice.ts';
 import { bindView } from './sqlTables.ts';

@@ -4,7 +4,7 @@ import { renderBody, filterAttributes } from '../../request/rendering.ts';
 import { meterCall } from '../../series/metering.ts';
 import { currentMoment } from '../../series/moments.ts';
 import { selectFormat, buildRowsAnswer } from '../../series/series.ts';
-import { SERIES_PARAMETERS } from '../../series/seriesParameters.ts';
+import { SERIES_PARAMETERS } from '../../series/queryParameters.ts';
 import type { Answer } from '../../request/answer.ts';
 import type { ReadRequest } from '../../request/readRequest.ts';
 import type { ReadServices } from '../../request/readServices.ts';
