@@ -1,11 +1,12 @@
-// `npm run docs`: writes the pages that are generated from the code. A test compares them with it.
+// `npm run docs`: writes the pages that are generated from the code, which a test compares with it, and the
+// types of the client.
 import { writeFile } from 'node:fs/promises';
 import type { Endpoint } from '../api/request/endpoint.ts';
 import { ENDPOINTS } from '../api/endpoints/index.ts';
 import { marketDocument } from '../api/market/document/marketDocument.ts';
-import { CLIENT_DOCUMENT, buildOpenApi } from '../api/introspection/openapi/openapi.ts';
+import { buildOpenApi } from '../api/introspection/openapi/openapi.ts';
 import type { Parameter } from '../reads/request/parameters.ts';
-import { clientTypes, type Document } from './pages/clientTypes.ts';
+import { writeClient } from './generateClient.ts';
 import { commandsPage } from './pages/commandsPage.ts';
 import { coveragePage } from './pages/coverage.ts';
 import { errorsPage } from './pages/errorsPage.ts';
@@ -17,12 +18,10 @@ import { sqlPage } from './pages/sqlPage.ts';
 /** Path below the project's root to the text that belongs there. */
 export async function generate(): Promise<ReadonlyMap<string, string>> {
   const document = buildOpenApi(ENDPOINTS, 'svc');
-  const plain = buildOpenApi(ENDPOINTS, 'svc', CLIENT_DOCUMENT);
   const market = await marketDocument(ENDPOINTS, 'svc');
   return new Map([
     ['docs/reference/openapi.json', `${JSON.stringify(document, null, 2)}\n`],
     ['docs/reference/openapi-market.json', `${JSON.stringify(market, null, 2)}\n`],
-    ['client/operations.ts', clientTypes([plain, market] as unknown as readonly Document[])],
     ['docs/reference/api.md', reference()],
     ['docs/reference/commands.md', commandsPage()],
     ['docs/reference/coverage.md', coveragePage()],
@@ -85,4 +84,5 @@ if (import.meta.main) {
   for (const [path, text] of await generate()) {
     await writeFile(new URL(`../${path}`, import.meta.url), text);
   }
+  await writeClient();
 }

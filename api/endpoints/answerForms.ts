@@ -2,7 +2,7 @@
 // conventions"). A handler returns the value; this module applies the form for all rows.
 import { filterAttributes } from '../../reads/request/rendering.ts';
 import { selectFormat, refuseCallback } from '../../reads/answer/format.ts';
-import { SERIES_PARAMETERS } from '../../reads/series/seriesParameters.ts';
+import { SERIES_PARAMETERS } from '../../reads/series/queryParameters.ts';
 import type { Call, Endpoint } from '../request/endpoint.ts';
 import type { Answer } from '../../reads/request/answer.ts';
 import { listOf, type Parameter, textOf } from '../../reads/request/parameters.ts';

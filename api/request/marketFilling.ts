@@ -6,7 +6,7 @@ import { MARKET_SERIES } from '../../market/inputs/moneyInputs.ts';
 import { CORE } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { findMarketListInput } from '../../reads/market/marketLists.ts';
-import { splitSegment } from '../../reads/series/seriesParameters.ts';
+import { splitSegment } from '../../reads/series/queryParameters.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { ReadRequest } from '../../reads/request/readRequest.ts';
 import type { ReadServices } from '../../reads/request/readServices.ts';

@@ -92,9 +92,8 @@ async function startStandbyWork(
   node: FrontNode,
   onStatus: (line: string) => void,
 ): Promise<{ readonly close: (lessor?: QuotaLessor) => Promise<void> }> {
-  const lending = await startRemoteProcesses(settings, node.serving, (reason) =>
-    onStatus(reasonOf(reason)),
-  );
+  const onFault = (reason: unknown): void => onStatus(reasonOf(reason));
+  const lending = await startRemoteProcesses(settings, node.serving, onFault);
   const { handOn, observe, serving } = node;
   const log = openLog(settings.logLevel);
   const reading = await startReading({
@@ -108,7 +107,8 @@ async function startStandbyWork(
   });
   if (reading !== undefined) node.reads(reading);
   const name = new URL(node.doors.production).host;
-  const loading = reading && startLoadWorkers({ name, settings, serving, place: reading.place });
+  const loading =
+    reading && startLoadWorkers({ name, settings, serving, onFault, place: reading.place });
   return {
     close: async (lessor) => {
       await loading?.close();

@@ -1,4 +1,5 @@
 // Works on loads of the serving node.
+import type { Socket } from 'node:net';
 import type { Targets } from '../../api/forward/forward.ts';
 import { LOAD_PATH } from '../../api/forward/nodeConnections.ts';
 import { workOnLoads } from '../../jobs/remote/worker.ts';
@@ -18,11 +19,13 @@ interface LoadingParts extends Pick<Reading, 'place'> {
   readonly name: string;
   readonly settings: Settings;
   readonly serving: Targets;
+  readonly onFault: (reason: unknown) => void;
 }
 
 /** Works on as many concurrent loads as this node would if it served; undefined where it provides none. */
 export function startLoadWorkers({
   name,
+  onFault,
   place,
   serving,
   settings,
@@ -30,8 +33,9 @@ export function startLoadWorkers({
   if (!settings.acceptsRemoteQueries || settings.role === 'api') return undefined;
   const pool = ingestPool(settings);
   const parts = { ...place, name, pool, defaultsOf: inputDefaults };
+  const work = (socket: Socket): Promise<void> => workOnLoads({ ...parts, socket });
   const connections = Array.from({ length: settings.jobConcurrency }, () =>
-    keepConnected(serving, LOAD_PATH, (socket) => workOnLoads({ ...parts, socket })),
+    keepConnected(serving, LOAD_PATH, work, onFault),
   );
   return {
     close: async () => {

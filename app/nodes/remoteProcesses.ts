@@ -1,6 +1,7 @@
 // Provides the query processes of a node to the serving one.
 import type { ChildProcess } from 'node:child_process';
 import { rm } from 'node:fs/promises';
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Targets } from '../../api/forward/forward.ts';
 import { workerPath, type WorkerKind } from '../../api/forward/nodeConnections.ts';
@@ -42,9 +43,8 @@ export async function startRemoteProcesses(
   const connections = kinds.map((kind, at) => {
     const start = (): ChildProcess => ownProcesses.start(NICENESS[kind]);
     const parts = { copies, folder: join(folder, `process-${at}`), start };
-    return keepConnected(servingNode, workerPath(kind), (socket) =>
-      serveExecutor({ ...parts, socket }),
-    );
+    const work = (socket: Socket): Promise<void> => serveExecutor({ ...parts, socket });
+    return keepConnected(servingNode, workerPath(kind), work, onFault);
   });
   return {
     cache: copies.cache,

@@ -23,18 +23,22 @@ export async function servingConnection(
   return undefined;
 }
 
-/** Keeps one connection to the serving node, and runs `work` over each until it ends. */
+/**
+ * Keeps one connection to the serving node, and runs `work` over each until it ends.
+ * @param onFault receives a failure of `work`, after which the node connects again
+ */
 export function keepConnected(
   serving: Targets,
   path: string,
   work: (socket: Socket) => Promise<void>,
+  onFault: (reason: unknown) => void,
 ): { readonly close: () => Promise<void> } {
   const ending = new AbortController();
   let open: Socket | undefined;
   const run = async (): Promise<void> => {
     while (!ending.signal.aborted) {
       open = (await servingConnection(serving, path, ending.signal))?.socket;
-      if (open !== undefined) await work(open);
+      if (open !== undefined) await work(open).catch(onFault);
     }
   };
   const running = run();

@@ -52,6 +52,13 @@ export interface FetchRun {
   readonly onBytes: (bytes: number) => void;
 }
 
+interface QueuedJob {
+  readonly jobId: string;
+  readonly order: JobOrder;
+  /** Resolves when its first log line is written. */
+  readonly logged: Promise<void> | undefined;
+}
+
 /** Starts of one job that ended with the server: such a body must not crash it forever. */
 export const STARTS_MAX = 2;
 /** Jobs whose lost process is remembered. */
@@ -112,8 +119,7 @@ export class Runner {
     // Queued before its first line is written: it can be cancelled as soon as its row exists.
     const logged = writeJobLog(jobId, order, `jobId: ${jobId} has been created`, this.#parts);
     this.#enqueue(jobId, order, logged);
-    await logged;
-    this.#next();
+    await logged.finally(() => this.#next());
     return jobId;
   }
 
@@ -257,9 +263,8 @@ export class Runner {
       return;
     }
     const run = async (signal: AbortSignal): Promise<void> => {
-      await logged;
       const onProgress = (percent: number): void => this.#live.progressed(jobId, percent);
-      await this.#run(jobId, order, signal, async () => {
+      await this.#run({ jobId, order, logged }, signal, async () => {
         if (order.ownFile) await this.#parts.bodies.ensureLocal(order.path, signal);
         await runLoad({ jobId, order, signal, onProgress }, this.#parts);
       });
@@ -314,12 +319,11 @@ export class Runner {
   async #beginFetch({ jobId, order, logged }: WaitingFetch): Promise<void> {
     const signal = this.#live.begin(jobId);
     const { workspace, dataset } = order;
-    await logged;
     const inTurn = (work: () => Promise<void>): Promise<void> =>
       this.inTurn(workspace, dataset, work, signal);
     const onProgress = (percent: number): void => this.#live.progressed(jobId, percent);
     try {
-      await this.#run(jobId, order, signal, () =>
+      await this.#run({ jobId, order, logged }, signal, () =>
         this.#parts.fetch({
           jobId,
           order,
@@ -338,13 +342,14 @@ export class Runner {
   }
 
   async #run(
-    jobId: string,
-    order: JobOrder,
+    { jobId, logged, order }: QueuedJob,
     signal: AbortSignal,
     work: () => Promise<void>,
   ): Promise<void> {
     const { clock, database, startsMax } = this.#parts;
     try {
+      // Its failure was returned to the caller, so that the job fails too.
+      await logged;
       const starts = await retryWhileAway(() => beginAttempt(database, jobId, clock()), signal);
       if (starts > startsMax) throw endedTooOften(startsMax);
       const message = 'begin processing data job';
@@ -384,7 +389,10 @@ export class Runner {
   async #endUnfinished(): Promise<void> {
     for (const [jobId, { order, error }] of Array.from(this.#unfinished)) {
       this.#unfinished.delete(jobId);
-      await this.#failJob(jobId, order, error);
+      // A failed clean-up must not keep the next job from its turn.
+      await this.#failJob(jobId, order, error).catch((fault: unknown) =>
+        this.#parts.onFault(fault, jobId),
+      );
     }
   }
 }

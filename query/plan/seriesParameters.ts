@@ -1,4 +1,4 @@
-// The parameters of a time-series read.
+// The parsed parameters of a time-series read, from which its plan is made.
 import type { Day } from '../time/days.ts';
 import type { Subattribute } from './subattributes.ts';
 import type { Collapse, Transform } from './transforms.ts';

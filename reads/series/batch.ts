@@ -25,7 +25,7 @@ import { parseChartFormat } from '../answer/charts.ts';
 import { buildFare, readDataset, type SeriesServices } from './series.ts';
 import { selectFormat } from '../answer/format.ts';
 import { buildRowsAnswer } from '../answer/answerReading.ts';
-import { QUERIES_MAX, parseSeries } from './seriesParameters.ts';
+import { QUERIES_MAX, parseSeries } from './queryParameters.ts';
 
 export async function answerBatch(
   call: ReadRequest,

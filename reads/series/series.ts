@@ -37,7 +37,7 @@ import { answerReading } from '../answer/answerReading.ts';
 import { buildEtag } from '../answer/etag.ts';
 import { refuseCallback, selectFormat } from '../answer/format.ts';
 import { refuse, textOf, truthOf } from '../request/parameters.ts';
-import { parseSeries } from './seriesParameters.ts';
+import { parseSeries } from './queryParameters.ts';
 import type { SeriesParameters } from '../../query/plan/seriesParameters.ts';
 
 export type SeriesServices = Pick<

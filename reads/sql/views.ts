@@ -33,7 +33,7 @@ import { numberOf, refuse, textOf, truthOf } from '../request/parameters.ts';
 import { describePlan, maxPlanObjects, parseAsOf } from '../series/series.ts';
 import { selectFormat, refuseCallback } from '../answer/format.ts';
 import { answerReading } from '../answer/answerReading.ts';
-import { parseSeries } from '../series/seriesParameters.ts';
+import { parseSeries } from '../series/queryParameters.ts';
 import { buildLimits, findMoment, countChargedBytes, latestSnapshot } from './sql.ts';
 import { isPaidByBytes, computeMaxPrice, refuseExpensive, buildSqlFare } from './sqlPrice.ts';
 import { bindView } from './sqlTables.ts';

@@ -16,7 +16,7 @@ import {
   type Values,
 } from '../request/parameters.ts';
 import { MARKET_PARAMETERS } from '../market/options.ts';
-import { parseSeries, SERIES_PARAMETERS } from '../series/seriesParameters.ts';
+import { parseSeries, SERIES_PARAMETERS } from '../series/queryParameters.ts';
 import type { StockType } from './stockTypes.ts';
 import type { SeriesParameters } from '../../query/plan/seriesParameters.ts';
 

@@ -7,7 +7,7 @@ import {
 } from '../../../reads/points/marketPoints.ts';
 import { listPoints } from '../../../reads/points/pointList.ts';
 import { answerPoint } from '../../../reads/points/pointValue.ts';
-import { SERIES_PARAMETERS } from '../../../reads/series/seriesParameters.ts';
+import { SERIES_PARAMETERS } from '../../../reads/series/queryParameters.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
 
 const VALUE_PARAMETERS = new Set(['cache', 'cacheTTL', 'estimate', 'maxMessages', 'asOf']);

@@ -11,7 +11,7 @@ import { answerSeries, type SeriesAdapter } from '../../../reads/series/series.t
 import { renderChart, parseChartFormat, toSeriesChart } from '../../../reads/answer/charts.ts';
 import { resolveLinkedKeys } from '../../../reads/market/reference/smartLinks.ts';
 import { answerBatch } from '../../../reads/series/batch.ts';
-import { CHARTED_SERIES_PARAMETERS, splitSegment } from '../../../reads/series/seriesParameters.ts';
+import { CHARTED_SERIES_PARAMETERS, splitSegment } from '../../../reads/series/queryParameters.ts';
 import { refusePending } from '../../request/marketFilling.ts';
 import { answerView, findSeriesView, findView } from '../../../reads/sql/views.ts';
 

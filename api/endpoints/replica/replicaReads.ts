@@ -10,7 +10,7 @@ import type { AdmissionServices } from '../../auth/admission.ts';
 import { answerBatch } from '../../../reads/series/batch.ts';
 import { parseChartFormat } from '../../../reads/answer/charts.ts';
 import { answerSeries, type SeriesServices } from '../../../reads/series/series.ts';
-import { splitSegment } from '../../../reads/series/seriesParameters.ts';
+import { splitSegment } from '../../../reads/series/queryParameters.ts';
 import type { SqlServices } from '../../../reads/sql/sql.ts';
 import { isLinkedCall } from '../../../reads/market/reference/smartLinks.ts';
 import type { Caller } from '../../../store/accounts/callers.ts';

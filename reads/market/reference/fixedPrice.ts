@@ -6,7 +6,7 @@ import { meterCall } from '../../answer/metering.ts';
 import { currentMoment } from '../../series/moments.ts';
 import { selectFormat } from '../../answer/format.ts';
 import { answerReading } from '../../answer/answerReading.ts';
-import { SERIES_PARAMETERS } from '../../series/seriesParameters.ts';
+import { SERIES_PARAMETERS } from '../../series/queryParameters.ts';
 import type { Answer } from '../../request/answer.ts';
 import type { ReadRequest } from '../../request/readRequest.ts';
 import type { ReadServices } from '../../request/readServices.ts';

@@ -6,7 +6,7 @@ import { runSeries } from '../../../query/series/series.ts';
 import { CORE, type Dataset } from '../../../store/lake/datasets/datasets.ts';
 import type { MarketServices } from '../inputReads.ts';
 import { readDataset } from '../../series/series.ts';
-import { splitSegment } from '../../series/seriesParameters.ts';
+import { splitSegment } from '../../series/queryParameters.ts';
 import type { ReadRequest } from '../../request/readRequest.ts';
 import { readIdentifiers } from './securityDirectory.ts';
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import type { Parameter } from '../../../../reads/request/parameters.ts';
-import { CHARTED_SERIES_PARAMETERS } from '../../../../reads/series/seriesParameters.ts';
+import { CHARTED_SERIES_PARAMETERS } from '../../../../reads/series/queryParameters.ts';
 import { loaded } from '../../../base/client.ts';
 import { HOSTILE_TEXTS } from '../../../soak/fuzz/http/hostile.ts';
 import { startServer, type TestServer } from '../../../base/server.ts';

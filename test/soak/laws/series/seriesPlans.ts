@@ -1,7 +1,7 @@
 // Plans of random requests agree with the oracle, and a cut of a page with pushed records over it has the
 // oracle's records; without a server and without DuckDB.
 import { readParameters } from '../../../../reads/request/parameters.ts';
-import { parseSeries, SERIES_PARAMETERS } from '../../../../reads/series/seriesParameters.ts';
+import { parseSeries, SERIES_PARAMETERS } from '../../../../reads/series/queryParameters.ts';
 import { type Cut, cutPage, type OverlayRecord } from '../../../../query/series/overlay.ts';
 import { planSeries, type SeriesPlan } from '../../../../query/plan/seriesPlan.ts';
 import type { Column } from '../../../../store/lake/versions/columns.ts';
