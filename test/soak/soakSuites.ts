@@ -100,7 +100,7 @@ export const SOAK_SUITES: readonly SoakSuite[] = [
   { name: 'kill-postgres', fullCount: 200, partCount: 20, run: postgresRounds },
   { name: 'kill-nodes', fullCount: 200, partCount: 20, run: ofOneSeed(nodeRounds) },
   { name: 'cut-nodes', fullCount: 50, partCount: 10, run: ofOneSeed(cutRounds) },
-  { name: 'quota-races', fullCount: 1_000, partCount: 250, run: quotaRaces },
+  { name: 'quota-races', fullCount: 1_000, partCount: 250, run: ofOneSeed(quotaRaces) },
   { name: 'quota-leases', fullCount: 10_000, partCount: 1_000, run: quotaLeasesLaw },
   { name: 'kill-rules', fullCount: 100, partCount: 10, run: ruleKillsPart },
   { name: 'kill-streams', fullCount: 20, partCount: 4, run: streamKillsPart },

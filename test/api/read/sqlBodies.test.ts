@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { parse } from 'csv-parse/sync';
-import { test } from 'vitest';
+import { afterAll, beforeAll, test } from 'vitest';
 import { localDisk } from '../../../store/base/disk.ts';
 import { loaded } from '../../base/client.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
@@ -39,7 +39,14 @@ const SELECT = `SELECT *, price * 1.5 AS half, sum(size) OVER () AS total,
     ELSE '[true, false, null, -1.5e3, "infinite"]' END AS JSON) AS given
   FROM TICKS WINDOW near AS (ORDER BY time ROWS 1 PRECEDING) ORDER BY time`;
 
-async function ask(server: TestServer, limit: number, format: string): Promise<Response> {
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+  await loaded(server, 'TICKS', bodyOf(), INDEX);
+});
+afterAll(() => server.close());
+
+async function ask(limit: number, format: string): Promise<Response> {
   const url = `${server.base}/v1/sql-query/WS?format=${format}&token=${server.publishable}`;
   const answer = await fetch(url, { method: 'POST', body: `${SELECT} LIMIT ${limit}` });
   assert.equal(answer.status, 200, answer.ok ? format : await answer.text());
@@ -47,11 +54,9 @@ async function ask(server: TestServer, limit: number, format: string): Promise<R
 }
 
 test('DuckDB writes the same as our code renders', async () => {
-  await using server = await startServer();
-  await loaded(server, 'TICKS', bodyOf(), INDEX);
   for (const format of ['json', 'jsonl', 'csv', 'psv']) {
     const read = async (limit: number): Promise<readonly unknown[]> => {
-      const answer = await ask(server, limit, format);
+      const answer = await ask(limit, format);
       const messages = Number(answer.headers.get('svccloud-messages-used'));
       const text = await answer.text();
       assert.equal(messages, Math.max(limit, Math.ceil(Buffer.byteLength(text) / 1_000)), format);
@@ -64,12 +69,10 @@ test('DuckDB writes the same as our code renders', async () => {
     const first = short.findIndex((row, at) => !isDeepStrictEqual(row, long[at]));
     assert.deepEqual(long[first], short[first], `${format}, row ${first}`);
   }
-  await noBodies(server);
+  await noBodies();
 });
 
 test('rows that break off late are an error in every format, and cost nothing', async () => {
-  await using server = await startServer();
-  await loaded(server, 'TICKS', bodyOf(), INDEX);
   const late = `SELECT *, ${Array.from({ length: 20 }, (_, at) => `price AS p${at}`).join(', ')},
     CASE WHEN day = DATE '2024-12-31' THEN CAST(note || 'x' AS INTEGER) ELSE 1 END AS broken
     FROM TICKS LIMIT`;
@@ -83,12 +86,10 @@ test('rows that break off late are an error in every format, and cost nothing', 
       assert.equal(answer.headers.get('svccloud-messages-used') ?? '0', '0');
     }
   }
-  await noBodies(server);
+  await noBodies();
 });
 
 test('columns with the same name in any case are renamed alike in short and long answers', async () => {
-  await using server = await startServer();
-  await loaded(server, 'TICKS', bodyOf(), INDEX);
   const url = `${server.base}/v1/sql-query/WS?format=csv&token=${server.publishable}`;
   const list = "'x' AS a, symbol AS A, 'y' AS a_1, size AS a, 'é' AS É, day AS é";
   // Rendered as they arrive; cached, then rendered; cached, then written by DuckDB.
@@ -100,9 +101,9 @@ test('columns with the same name in any case are renamed alike in short and long
 });
 
 /** A file is removed once its last byte is sent, which its reader may notice first. */
-async function noBodies({ folder }: TestServer): Promise<void> {
+async function noBodies(): Promise<void> {
   const files = async (): Promise<readonly string[]> =>
-    (await localDisk.list(join(folder, 'tmp'))).filter((name) => name.includes('body'));
+    (await localDisk.list(join(server.folder, 'tmp'))).filter((name) => name.includes('body'));
   for (let look = 0; look < 200 && (await files()).length > 0; look += 1) {
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
@@ -110,8 +111,6 @@ async function noBodies({ folder }: TestServer): Promise<void> {
 }
 
 test('the file of a long answer is removed when its reader disconnects', async () => {
-  await using server = await startServer();
-  await loaded(server, 'TICKS', bodyOf(), INDEX);
   const url = `${server.base}/v1/sql-query/WS?token=${server.publishable}`;
   const dear = await fetch(`${url}&maxMessages=5`, { method: 'POST', body: SELECT });
   assert.equal(dear.status, 402, await dear.text());
@@ -119,7 +118,7 @@ test('the file of a long answer is removed when its reader disconnects', async (
   const left = await fetch(url, { method: 'POST', body: SELECT, signal: controller.signal });
   controller.abort();
   await left.text().catch(() => undefined);
-  await noBodies(server);
+  await noBodies();
 });
 
 function recordsOf(text: string, format: string): readonly unknown[] {

@@ -20,7 +20,7 @@ import { seedsOf } from '../../base/seeds.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
 
 /** Files of a seed: each is loaded four times. */
-const FILES = 5;
+const FILES = 3;
 /** More than the sample of a file: the lines after it have to be checked. */
 const SAMPLED = 2_010;
 

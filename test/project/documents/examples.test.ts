@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { type Block, blocksOf, documents } from './markdown.ts';
-import { startWalk, type Walk } from './walk.ts';
+import { type FirstStart, startFirst, startWalk, type Walk } from './walk.ts';
 
 /** Blocks that do not run here, by their first line, and the test that runs instead. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
@@ -29,11 +29,17 @@ const firstLine = ({ text }: Block): string => text.split('\n')[0] ?? '';
 const titleOf = (block: Block): string =>
   `${block.document}, ${block.heading}: ${firstLine(block).slice(0, 60)}`;
 
-/** A tutorial begins in an empty folder; all other pages share one. */
+/** A tutorial begins after a first start; all other pages share a folder. */
 const WALKS = Map.groupBy(
   BLOCKS.filter((one) => ELSEWHERE[firstLine(one)] === undefined),
   ({ document }) => (document.startsWith('docs/tutorials/') ? document : 'documents'),
 );
+
+let first: FirstStart | undefined;
+beforeAll(async () => {
+  first = await startFirst();
+});
+afterAll(() => first?.[Symbol.asyncDispose]());
 
 for (const [name, blocks] of WALKS) {
   describe(`every block of ${name} runs as printed`, () => {
@@ -41,7 +47,8 @@ for (const [name, blocks] of WALKS) {
     let printed = '';
     let hasRun = false;
     beforeAll(async () => {
-      walk = await startWalk();
+      assert.ok(first);
+      walk = await startWalk(first);
     });
     afterAll(() => walk?.[Symbol.asyncDispose]());
 

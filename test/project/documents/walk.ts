@@ -1,7 +1,7 @@
 // A reader who tries the printed blocks: an empty folder, a first start, and a shell.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { type Started, startCommand, withModules } from '../../cli/command.ts';
@@ -19,13 +19,58 @@ const CURL_SETTINGS = 'fail-with-body\nsilent\nshow-error\nmax-time = 60\nwrite-
 
 const BLOCK_TIMEOUT_MS = 120_000;
 
+const SETTINGS = {
+  TAPEDECK_PORT: '0',
+  TAPEDECK_LOG: 'silent',
+  // All 300 take as much processor time as the examples.
+  TAPEDECK_DEMO_SYMBOLS: '3',
+  // A reader runs one block at a time.
+  TAPEDECK_CHILDREN: '1',
+  TAPEDECK_SQL_CHILDREN: '1',
+} as const;
+
+/**
+ * A data folder after a first start, with all of DEMO: loading that takes longer than the blocks of a
+ * tutorial.
+ */
+export interface FirstStart extends AsyncDisposable {
+  readonly folder: string;
+  /** The content of the file that the first start names. */
+  readonly tokens: string;
+}
+
 export interface Walk extends AsyncDisposable {
   /** Runs a block and returns its output. @throws Error with all of its output when a command fails. */
   run(script: string): Promise<string>;
 }
 
-/** Starts as the README describes, on a folder of its own, and waits until DEMO is filled. */
-export async function startWalk(): Promise<Walk> {
+/** Starts as the README describes, waits until DEMO is filled, and stops. */
+export async function startFirst(): Promise<FirstStart> {
+  const home = await mkdtemp(join(tmpdir(), 'tapedeck-first-'));
+  const env = withModules({ ...SETTINGS, HOME: home, PATH: process.env['PATH'] ?? '' });
+  const server = startCommand(['serve'], { env, cwd: home }, []);
+  const dispose = async (): Promise<void> => {
+    server.child.kill('SIGTERM');
+    await server.ended;
+    await rm(home, { recursive: true, force: true });
+  };
+  try {
+    const output = await outputUntil(
+      server,
+      /Workspace DEMO is filled[^]*DEMO.FLIGHTS: \d+ records/,
+    );
+    const tokens = await readFile(/tokens: in (\S+),/.exec(output)?.[1] ?? '', 'utf8');
+    server.child.kill('SIGTERM');
+    await server.ended;
+    return { folder: join(home, 'data'), tokens, [Symbol.asyncDispose]: dispose };
+  } catch (error) {
+    await dispose();
+    throw error;
+  }
+}
+
+/** Starts a server on a copy of the folder of a first start. */
+export async function startWalk({ folder, tokens }: FirstStart): Promise<Walk> {
   const home = await mkdtemp(join(tmpdir(), 'tapedeck-walk-'));
   const children: ChildProcess[] = [];
   const mirror = await startHttp((request, response) => {
@@ -36,20 +81,19 @@ export async function startWalk(): Promise<Walk> {
   await mkdir(bin, { recursive: true });
   await symlink(startedBy('bin/tapedeck.mjs'), join(bin, 'tapedeck'));
   await writeFile(join(home, '.curlrc'), CURL_SETTINGS);
+  await cp(folder, join(home, 'data'), { recursive: true });
   const env = withModules({
+    ...SETTINGS,
     HOME: home,
     PATH: [bin, dirname(process.execPath), process.env['PATH'] ?? ''].join(delimiter),
-    TAPEDECK_PORT: '0',
-    TAPEDECK_LOG: 'silent',
-    // All 300 take as much processor time as the examples.
-    TAPEDECK_DEMO_SYMBOLS: '3',
     TAPEDECK_EXPORT_FOLDER: join(home, 'exports'),
     TAPEDECK_ALLOW_PRIVATE_ADDRESSES: 'on',
     npm_config_update_notifier: 'false',
   });
   await mkdir(join(home, 'exports'));
   const server = startCommand(['serve'], { env, cwd: home }, children);
-  const written = await substitutions(server, `http://127.0.0.1:${mirror.port}`, home);
+  const base = await addressOf(server);
+  const written = substitutions({ base, tokens, mirror: `http://127.0.0.1:${mirror.port}`, home });
   return {
     run: (script) => inShell(written(script), { env, cwd: home }),
     [Symbol.asyncDispose]: async () => {
@@ -61,17 +105,18 @@ export async function startWalk(): Promise<Walk> {
   };
 }
 
+interface Places {
+  /** The address of the server, and that of the mirror. */
+  readonly base: string;
+  readonly mirror: string;
+  readonly tokens: string;
+  readonly home: string;
+}
+
 /** Differences between a printed block and the one that runs. */
-async function substitutions(
-  server: Started,
-  mirror: string,
-  home: string,
-): Promise<(script: string) => string> {
-  const output = await outputUntil(server, /Workspace DEMO is filled/);
-  const findMatch = (pattern: RegExp): string => pattern.exec(output)?.[0] ?? `no ${pattern}`;
-  const tokens = await readFile(/tokens: in (\S+),/.exec(output)?.[1] ?? '', 'utf8');
+function substitutions({ base, home, mirror, tokens }: Places): (script: string) => string {
   const table: readonly (readonly [printed: string, real: string])[] = [
-    ['http://127.0.0.1:8080', findMatch(/http:\/\/127\.0\.0\.1:\d+/)],
+    ['http://127.0.0.1:8080', base],
     ['pk_…', /pk_[0-9a-f]{32}/.exec(tokens)?.[0] ?? 'no token'],
     ['sk_…', /sk_[0-9a-f]{32}/.exec(tokens)?.[0] ?? 'no token'],
     ['https://example.com', mirror],
@@ -86,6 +131,11 @@ async function substitutions(
     finds = text.includes('npx tapedeck');
     return text;
   };
+}
+
+async function addressOf(server: Started): Promise<string> {
+  const address = /http:\/\/127\.0\.0\.1:\d+/;
+  return address.exec(await outputUntil(server, address))?.[0] ?? '';
 }
 
 async function outputUntil({ child, ended, output }: Started, pattern: RegExp): Promise<string> {

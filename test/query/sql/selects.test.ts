@@ -9,7 +9,7 @@ const formatFailures = (failures: readonly string[]): string =>
   `\n${failures.length} failures\n${failures.slice(0, 5).join('\n\n')}`;
 
 /** Full count: 10,000 selects, by `npm run soak sql-selects`. */
-const SELECTS = 40;
+const SELECTS = 20;
 
 test('a server answers any SELECT as DuckDB does', async (t) => {
   for (const seed of seedsOf(t)) {
@@ -21,7 +21,7 @@ test('a server answers any SELECT as DuckDB does', async (t) => {
 });
 
 /** Full count: 2,000 conditions, by `npm run soak sql-conditions`. */
-const CONDITIONS = 20;
+const CONDITIONS = 10;
 
 test('any condition partitions the rows: true, false or unknown', async (t) => {
   for (const seed of seedsOf(t)) {
@@ -33,7 +33,7 @@ test('any condition partitions the rows: true, false or unknown', async (t) => {
 });
 
 /** Full count: 1,000 selects, by `npm run soak sql-estimates`. */
-const ESTIMATES = 10;
+const ESTIMATES = 6;
 
 test('no query costs more than its estimate', async (t) => {
   for (const seed of seedsOf(t)) {

@@ -15,10 +15,10 @@ import type { Meter } from './reader.ts';
 import { type Report, seeded } from './rounds/seeded.ts';
 import { judge, Track } from './track.ts';
 
-const KILL_ROUNDS = 2;
+const KILL_ROUNDS = 1;
 const PUSH_ROUNDS = 1;
 const LIFE_ROUNDS = 1;
-const PREFIXES = 4;
+const PREFIXES = 2;
 
 const quiet = (): void => undefined;
 

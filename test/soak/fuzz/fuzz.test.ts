@@ -6,8 +6,8 @@ import { seedsOf } from '../../base/seeds.ts';
 import { fuzzFiles } from './http/files.ts';
 import { fuzzRequests } from './http/requests.ts';
 
-const FILES = 50;
-const REQUESTS = 250;
+const FILES = 25;
+const REQUESTS = 150;
 
 test('requests: hostile values at every place get a sentence and a status below 500', async (context) => {
   for (const seed of seedsOf(context)) {

@@ -39,7 +39,7 @@ test('an answer that is free or failed does not depend on a licensed value', asy
 });
 
 /** Full count: 2,000 programs, by `npm run soak licence-rules`. */
-const RULE_PROGRAMS = 12;
+const RULE_PROGRAMS = 6;
 
 test('rules over licensed data reveal nothing below its price', async (t) => {
   for (const seed of seedsOf(t)) {
@@ -50,7 +50,7 @@ test('rules over licensed data reveal nothing below its price', async (t) => {
 });
 
 /** Full count: 1,000 queries, by `npm run soak licence-folds`. */
-const QUERIES = 6;
+const QUERIES = 3;
 
 test('an aggregate charges every record that the answer depends on', async (t) => {
   let learnt = 0;
@@ -60,6 +60,6 @@ test('an aggregate charges every record that the answer depends on', async (t) =
     isNone(failures);
     learnt += figures.learnt;
   }
-  // The six queries of one seed may all learn nothing.
+  // The queries of a fresh seed may all learn nothing, those of the fixed one learn records.
   assert.ok(learnt > 0);
 });

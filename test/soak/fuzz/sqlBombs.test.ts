@@ -9,7 +9,7 @@ import { faultsOf } from './sql/verdicts.ts';
 import { openWorld, type World } from './sql/world.ts';
 
 /** Most bombs run until their deadline. */
-const DEADLINE_MS = 150;
+const DEADLINE_MS = 100;
 
 let world: World;
 beforeAll(async () => {

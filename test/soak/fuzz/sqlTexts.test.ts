@@ -3,7 +3,7 @@ import { test } from '../../base/fixtures.ts';
 import { fuzzTexts } from './sql/fuzzTexts.ts';
 
 /** Full count: 100,000 texts, by `npm run soak fuzz-sql`. */
-const TEXTS = 150;
+const TEXTS = 60;
 
 test('hostile SQL is answered, refused or ended, and reveals nothing', async ({
   annotate,

@@ -83,7 +83,7 @@ test('the independent reader sees our rows at every snapshot', async () => {
 });
 
 test('also before and after real records replace the invented ones', async () => {
-  const exchange = { symbols: 4, minuteDays: 1, minuteSymbols: 1, tickSymbols: 1 };
+  const exchange = { symbols: 4, years: 4, minuteDays: 1, minuteSymbols: 1, tickSymbols: 1 };
   await using server = await startServer({ seams: { exchange } });
   await server.tapedeck.exchange?.filled();
   const url = `${server.base}/v1/data/CORE/SPLITS?wait=true&token=${server.secret}`;

@@ -22,6 +22,8 @@ import { postgresHere, type PostgresHere } from './postgresHere.ts';
 const localPostgres = await postgresHere();
 const here = localPostgres as PostgresHere;
 const postgresTest = test.skipIf(localPostgres === undefined);
+/** Tests of a connection that breaks: they wait, and run concurrently. */
+const outageTest = test.skipIf(localPostgres === undefined).concurrent;
 afterAll(() => localPostgres?.[Symbol.asyncDispose]());
 
 interface Limits {
@@ -58,28 +60,6 @@ async function readKeys(database: Database): Promise<readonly string[]> {
   return rows.map(({ key }) => key).filter((key) => key !== 'version');
 }
 
-postgresTest('a commit without an answer is checked, and not repeated', async () => {
-  await using one = await wired('lost_answer');
-  const { database, takeoverErrors, wire } = one;
-  const committing = database.transaction().execute(async (transaction) => {
-    await keep(transaction, 'a');
-    // Requests arrive; answers are dropped.
-    wire.breakAfter(0, 'close');
-    setTimeout(() => wire.mend(), 500);
-  });
-  await committing;
-  assert.deepEqual(await readKeys(database), ['a']);
-  // The same for a statement that is its own transaction.
-  wire.breakAfter(0, 'close');
-  setTimeout(() => wire.mend(), 300);
-  const alone = await keep(database, 'b').then(
-    () => true,
-    () => false,
-  );
-  assert.deepEqual(await readKeys(database), alone ? ['a', 'b'] : ['a']);
-  assert.deepEqual(takeoverErrors, []);
-});
-
 postgresTest(
   'a commit that PostgreSQL lost is not mistaken for another one that got its transaction number',
   async () => {
@@ -105,28 +85,6 @@ postgresTest(
     await keep(database, 'b');
     assert.deepEqual(await readKeys(database), ['b']);
     assert.deepEqual(takeoverErrors, []);
-  },
-);
-
-postgresTest(
-  'a commit that was lost while another process took over: an unknown outcome is not reported',
-  async () => {
-    await using one = await wired('lost_place', { awayMs: 1_000 });
-    const { database, takeoverErrors, wire } = one;
-    let isAnswered = false;
-    const answered = (): void => void (isAnswered = true);
-    const committing = database.transaction().execute(async (transaction) => {
-      await keep(transaction, 'a');
-      wire.breakAfter(0, 'close');
-    });
-    void committing.then(answered, answered);
-    const other = await PostgresEngine.open(here.settings('lost_place'), { awayMs: 20_000 });
-    wire.mend();
-    while (takeoverErrors.length === 0) await sleep(20);
-    assert.match(String(takeoverErrors[0]), /another Tapedeck process/);
-    await sleep(300);
-    assert.equal(isAnswered, false, 'the end of the process reports it');
-    await other.close();
   },
 );
 
@@ -166,7 +124,51 @@ function isBusy(error: unknown): false {
   return false;
 }
 
-postgresTest('a connection lost before the commit writes nothing, and reports it', async () => {
+outageTest('a commit without an answer is checked, and not repeated', async () => {
+  await using one = await wired('lost_answer');
+  const { database, takeoverErrors, wire } = one;
+  const committing = database.transaction().execute(async (transaction) => {
+    await keep(transaction, 'a');
+    // Requests arrive; answers are dropped.
+    wire.breakAfter(0, 'close');
+    setTimeout(() => wire.mend(), 500);
+  });
+  await committing;
+  assert.deepEqual(await readKeys(database), ['a']);
+  // The same for a statement that is its own transaction.
+  wire.breakAfter(0, 'close');
+  setTimeout(() => wire.mend(), 300);
+  const alone = await keep(database, 'b').then(
+    () => true,
+    () => false,
+  );
+  assert.deepEqual(await readKeys(database), alone ? ['a', 'b'] : ['a']);
+  assert.deepEqual(takeoverErrors, []);
+});
+
+outageTest(
+  'a commit that was lost while another process took over: an unknown outcome is not reported',
+  async () => {
+    await using one = await wired('lost_place', { awayMs: 1_000 });
+    const { database, takeoverErrors, wire } = one;
+    let isAnswered = false;
+    const answered = (): void => void (isAnswered = true);
+    const committing = database.transaction().execute(async (transaction) => {
+      await keep(transaction, 'a');
+      wire.breakAfter(0, 'close');
+    });
+    void committing.then(answered, answered);
+    const other = await PostgresEngine.open(here.settings('lost_place'), { awayMs: 20_000 });
+    wire.mend();
+    while (takeoverErrors.length === 0) await sleep(20);
+    assert.match(String(takeoverErrors[0]), /another Tapedeck process/);
+    await sleep(300);
+    assert.equal(isAnswered, false, 'the end of the process reports it');
+    await other.close();
+  },
+);
+
+outageTest('a connection lost before the commit writes nothing, and reports it', async () => {
   await using one = await wired('lost_before');
   const { database, wire } = one;
   const work = database.transaction().execute(async (transaction) => {
@@ -190,7 +192,70 @@ postgresTest('a connection lost before the commit writes nothing, and reports it
   assert.deepEqual(await readKeys(database), ['f']);
 });
 
-postgresTest('a network that swallows everything is a lost connection', async () => {
+outageTest('one process holds a schema; one that lost it to another writes nothing', async () => {
+  const soon = { awayMs: 1_000 };
+  await using one = await wired('held', soon);
+  await keep(one.database, 'a');
+  const settings = here.settings('held');
+  await assert.rejects(
+    PostgresEngine.open(settings, soon),
+    /Busy: another Tapedeck process holds schema held/,
+  );
+  // Cut off for good, while another process takes over.
+  one.wire.breakAfter(0, 'close');
+  await assert.rejects(keep(one.database, 'b'));
+  const other = await PostgresEngine.open(settings, soon);
+  one.wire.mend();
+  await assert.rejects(keep(one.database, 'c'), /another Tapedeck process holds/);
+  assert.equal(one.takeoverErrors.length, 1, 'the process must end');
+  await other.close();
+});
+
+outageTest(
+  'a process that lost the schema to another writes nothing, also once the other has ended',
+  async () => {
+    await using one = await wired('between', { awayMs: 2_000 });
+    await keep(one.database, 'a');
+    one.wire.breakAfter(0, 'close');
+    await assert.rejects(keep(one.database, 'b'));
+    const place = postgresPlace(here.settings('between'));
+    const other = place.open();
+    await keep(other, 'c');
+    await other.destroy();
+    one.wire.mend();
+    await assert.rejects(
+      keep(one.database, 'd'),
+      /another Tapedeck process held schema between .* meanwhile/,
+    );
+    assert.ok(one.takeoverErrors.length > 0, 'the process must end');
+    const reading = place.openReadOnly();
+    assert.deepEqual(await readKeys(reading), ['a', 'c']);
+    await reading.destroy();
+  },
+);
+
+outageTest('an idle engine reconnects all the same', async () => {
+  await using wire = await startWire(here.postgres.port);
+  const takeoverErrors: Error[] = [];
+  const guard = { everyMs: 50, lostMs: 3_000 };
+  const options = { guard, onTaken: (error: Error) => void takeoverErrors.push(error) };
+  const engine = await PostgresEngine.open(here.settings('quiet', wire.port), options);
+  wire.breakAfter(0, 'close');
+  await sleep(300);
+  wire.mend();
+  await sleep(4_000);
+  assert.deepEqual(takeoverErrors, []);
+  // Two concurrent requests for the lost connection share one.
+  wire.breakAfter(0, 'close');
+  await sleep(200);
+  wire.mend();
+  const all = Array.from({ length: 8 }, () => engine.read('select 1 as one', []));
+  for (const { rows } of await Promise.all(all)) assert.deepEqual(rows, [{ one: 1 }]);
+  assert.deepEqual(takeoverErrors, []);
+  await engine.close();
+});
+
+outageTest('a network that swallows everything is a lost connection', async () => {
   await using one = await wired('stalled', { answerMs: 1_000 });
   const { database, takeoverErrors, wire } = one;
   await keep(database, 'a');
@@ -279,48 +344,6 @@ postgresTest('a failed statement rolls back its transaction, even if it is caugh
   await keep(database, 'c');
   assert.deepEqual(await readKeys(database), ['a', 'c']);
 });
-
-postgresTest('one process holds a schema; one that lost it to another writes nothing', async () => {
-  const soon = { awayMs: 1_000 };
-  await using one = await wired('held', soon);
-  await keep(one.database, 'a');
-  const settings = here.settings('held');
-  await assert.rejects(
-    PostgresEngine.open(settings, soon),
-    /Busy: another Tapedeck process holds schema held/,
-  );
-  // Cut off for good, while another process takes over.
-  one.wire.breakAfter(0, 'close');
-  await assert.rejects(keep(one.database, 'b'));
-  const other = await PostgresEngine.open(settings, soon);
-  one.wire.mend();
-  await assert.rejects(keep(one.database, 'c'), /another Tapedeck process holds/);
-  assert.equal(one.takeoverErrors.length, 1, 'the process must end');
-  await other.close();
-});
-
-postgresTest(
-  'a process that lost the schema to another writes nothing, also once the other has ended',
-  async () => {
-    await using one = await wired('between', { awayMs: 2_000 });
-    await keep(one.database, 'a');
-    one.wire.breakAfter(0, 'close');
-    await assert.rejects(keep(one.database, 'b'));
-    const place = postgresPlace(here.settings('between'));
-    const other = place.open();
-    await keep(other, 'c');
-    await other.destroy();
-    one.wire.mend();
-    await assert.rejects(
-      keep(one.database, 'd'),
-      /another Tapedeck process held schema between .* meanwhile/,
-    );
-    assert.ok(one.takeoverErrors.length > 0, 'the process must end');
-    const reading = place.openReadOnly();
-    assert.deepEqual(await readKeys(reading), ['a', 'c']);
-    await reading.destroy();
-  },
-);
 
 postgresTest('rows in an older snapshot of another session are not reported as gone', async () => {
   const place = postgresPlace(here.settings('viewed'));
@@ -452,27 +475,6 @@ test('an invalid database setting is reported with its rule, never with its pass
     caFile: undefined,
   });
   assert.equal(parseDatabaseSettings('postgres://u@db.example/d')?.tls, 'verified');
-});
-
-postgresTest('an idle engine reconnects all the same', async () => {
-  await using wire = await startWire(here.postgres.port);
-  const takeoverErrors: Error[] = [];
-  const guard = { everyMs: 50, lostMs: 3_000 };
-  const options = { guard, onTaken: (error: Error) => void takeoverErrors.push(error) };
-  const engine = await PostgresEngine.open(here.settings('quiet', wire.port), options);
-  wire.breakAfter(0, 'close');
-  await sleep(300);
-  wire.mend();
-  await sleep(4_000);
-  assert.deepEqual(takeoverErrors, []);
-  // Two concurrent requests for the lost connection share one.
-  wire.breakAfter(0, 'close');
-  await sleep(200);
-  wire.mend();
-  const all = Array.from({ length: 8 }, () => engine.read('select 1 as one', []));
-  for (const { rows } of await Promise.all(all)) assert.deepEqual(rows, [{ one: 1 }]);
-  assert.deepEqual(takeoverErrors, []);
-  await engine.close();
 });
 
 postgresTest('a purge does not wait for a backup, and no write waits for a purge', async () => {

@@ -15,6 +15,8 @@ import { postgresHere, type PostgresHere } from './postgresHere.ts';
 const localPostgres = await postgresHere();
 const here = localPostgres as PostgresHere;
 const postgresTest = test.skipIf(localPostgres === undefined);
+/** Tests that wait for outages: they run concurrently. */
+const outageTest = test.skipIf(localPostgres === undefined).concurrent;
 afterAll(() => localPostgres?.[Symbol.asyncDispose]());
 
 const started = (schema: string, folder?: string): Promise<TestServer> => {
@@ -36,13 +38,16 @@ postgresTest('keys with a character 0 are found, beside those without', async ()
   }
 });
 
-postgresTest(
+outageTest(
   'PostgreSQL unavailable: reads are answered, writes refused in words, nothing is lost',
   async () => {
-    await using server = await started('away');
+    // The other tests need theirs meanwhile.
+    await using own = (await postgresHere()) as PostgresHere;
+    const settings = { TAPEDECK_DATABASE: own.url('away') };
+    await using server = await startServer({ settings });
     await loaded(server, 'D', 'symbol,date,n\nA,2024-01-01,1\n', INDEX);
     const before = await read(server, '/data/WS/D/A');
-    const { up } = await here.postgres.down();
+    const { up } = await own.postgres.down();
     try {
       const charged = await read(server, '/data/WS/D/A');
       assert.equal(charged, before, 'memory answers');
@@ -88,28 +93,25 @@ postgresTest(
   },
 );
 
-postgresTest(
-  'a load whose connection ends during the commit is completed all the same',
-  async () => {
-    await using wire = await startWire(here.postgres.port);
-    let cuts = 0;
-    const at: AtCrashPoint = (point) => {
-      if (point !== 'transaction-open' || cuts === 0) return;
-      cuts -= 1;
-      wire.cut();
-    };
-    const settings = { TAPEDECK_DATABASE: here.url('cut_load', wire.port) };
-    await using server = await startServer({ settings, seams: { at } });
-    await loaded(server, 'D', 'symbol,date,n\nA,2024-01-01,1\n', INDEX);
-    cuts = 2;
-    await loaded(server, 'D', 'symbol,date,n\nB,2024-01-01,2\n', INDEX);
-    assert.equal(cuts, 0);
-    const all = JSON.parse(await read(server, '/data/WS/D?limit=10')) as readonly unknown[];
-    assert.equal(all.length, 2);
-  },
-);
+outageTest('a load whose connection ends during the commit is completed all the same', async () => {
+  await using wire = await startWire(here.postgres.port);
+  let cuts = 0;
+  const at: AtCrashPoint = (point) => {
+    if (point !== 'transaction-open' || cuts === 0) return;
+    cuts -= 1;
+    wire.cut();
+  };
+  const settings = { TAPEDECK_DATABASE: here.url('cut_load', wire.port) };
+  await using server = await startServer({ settings, seams: { at } });
+  await loaded(server, 'D', 'symbol,date,n\nA,2024-01-01,1\n', INDEX);
+  cuts = 2;
+  await loaded(server, 'D', 'symbol,date,n\nB,2024-01-01,2\n', INDEX);
+  assert.equal(cuts, 0);
+  const all = JSON.parse(await read(server, '/data/WS/D?limit=10')) as readonly unknown[];
+  assert.equal(all.length, 2);
+});
 
-postgresTest('PostgreSQL unavailable after a commit: it is stored once, and visible', async () => {
+outageTest('PostgreSQL unavailable after a commit: it is stored once, and visible', async () => {
   await using wire = await startWire(Number(new URL(here.url('shown')).port));
   let isNext = false;
   let back: NodeJS.Timeout | undefined;

@@ -8,7 +8,7 @@ testRoundsTogether(
   'data that any node acknowledged survives when the serving node ends repeatedly',
   {
     isHere: await hasServers('postgres', 'swift', 'nats'),
-    count: 2,
+    count: 1,
     run: nodeRounds,
   },
 );

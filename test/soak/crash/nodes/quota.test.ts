@@ -2,10 +2,10 @@
 // quota-races` runs the full counts.
 import { hasServers } from '../../../base/servers/hasServers.ts';
 import { quotaRaces } from './quotaRaces.ts';
-import { testRounds } from '../rounds/testRounds.ts';
+import { testRoundsTogether } from '../rounds/testRounds.ts';
 
-testRounds('no message is used over a limit, and none below it is refused', {
+testRoundsTogether('no message is used over a limit, and none below it is refused', {
   isHere: await hasServers('postgres', 'swift'),
-  count: 8,
+  count: 4,
   run: quotaRaces,
 });

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fetchText } from '../rounds/killable.ts';
 import { ADMIN_TOKEN, type Node, startNodes } from './nodes.ts';
-import { type Order, type Report, type Seeded, seeded } from '../rounds/seeded.ts';
+import { type Order, type Orders, type Report, type Seeded, seeded } from '../rounds/seeded.ts';
 
 const NODES = 3;
 const KEYS = 6;
@@ -55,13 +55,19 @@ interface Scene {
   readonly random: Seeded;
 }
 
-/** Runs `count` races, each with its own account. */
-export async function quotaRaces({ count, seed, log }: Order): Promise<Report> {
+/** Runs `count` races of each seed over the same nodes, each race with its own account. */
+export async function quotaRaces({ seeds, ...order }: Orders): Promise<readonly Report[]> {
   await using here = await startNodes(NODES);
-  const scene: Scene = { living: here.living, random: seeded(seed) };
   const [first] = here.living;
   assert.ok(first);
   await load(first.base);
+  const reports: Report[] = [];
+  for (const seed of seeds) reports.push(await seedRaces(here.living, { ...order, seed }));
+  return reports;
+}
+
+async function seedRaces(living: readonly Node[], { count, log, seed }: Order): Promise<Report> {
+  const scene: Scene = { living, random: seeded(seed) };
   const failures: string[] = [];
   const statusCounts: Record<string, number> = {};
   for (let at = 0; at < count; at += 1) {

@@ -5,7 +5,7 @@ import { seedsOf } from '../../../base/seeds.ts';
 import { quotaLeasesLaw } from './quotaLeases.ts';
 
 /** Full count: 10,000 histories, by `npm run soak quota-leases`. */
-const HISTORIES = 60;
+const HISTORIES = 20;
 
 test('leased quota: never over a limit, each call charged once, also when nodes end', async (t) => {
   for (const seed of seedsOf(t)) {

@@ -21,7 +21,7 @@ test('the plan of any request agrees with the oracle', (t) => {
 });
 
 /** Full count: 2,000 requests, by `npm run soak series-requests`. */
-const REQUESTS = 25;
+const REQUESTS = 15;
 
 test('a server gives the same answers as the oracle, from files and memory', async (t) => {
   let fromMemory = 0;

@@ -16,7 +16,7 @@ test('subscribers receive all messages in order, or the newest of each interval'
 });
 
 /** Full count: 100,000 trades, by `npm run soak stream-bars`. */
-const TRADES = 1_000;
+const TRADES = 400;
 
 test('bars of streamed trades equal bars of stored trades', async (t) => {
   for (const seed of seedsOf(t)) note(t, await streamBarsLaw(TRADES, seed));
@@ -25,7 +25,7 @@ test('bars of streamed trades equal bars of stored trades', async (t) => {
 const hasNats = await hasServers('nats');
 
 /** Full count: 1,000 rounds, by `npm run soak stream-log`. */
-const LOG_ROUNDS = 5;
+const LOG_ROUNDS = 3;
 
 test.skipIf(isLeftOut(hasNats))(
   'a reader that moves between nodes receives all messages once, or a gap',
@@ -37,7 +37,7 @@ test.skipIf(isLeftOut(hasNats))(
 );
 
 /** Full count: 1,000 rounds, by `npm run soak stream-quota`. */
-const QUOTA_ROUNDS = 30;
+const QUOTA_ROUNDS = 15;
 
 test('streams and calls of an account share its last messages exactly', async (t) => {
   for (const seed of seedsOf(t)) note(t, await streamQuotaLaw(QUOTA_ROUNDS, seed));
