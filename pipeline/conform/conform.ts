@@ -230,6 +230,9 @@ interface Fitted {
   readonly change: SchemaChange | undefined;
 }
 
+/** Each round settles the reading of a column, or widens its type: integer, number, decimal, text. */
+const ROUNDS_PER_COLUMN = 6;
+
 /**
  * Widens the types of new properties until the whole file fits, as if all of it had been sampled; those of
  * existing ones too, where the contract allows it.
@@ -251,7 +254,9 @@ async function conformKnown(initial: Governed, stored: string | undefined): Prom
   const isStrict = contract.types === 'evolve' || contract.types === 'freeze';
   const isInferred = contract.inferred === true;
   const guessing = Object.keys(added).length > 0 || widens || isStrict || isInferred;
-  for (let guessed = guessing; ;) {
+  const roundsMax = ROUNDS_PER_COLUMN * (governed.relation.columns.length + 1);
+  let guessed = guessing;
+  for (let round = 0; round < roundsMax; round += 1) {
     const columns = columnsAfter(table.columns, added, widened, firstId);
     const request = requestFor(governed, columns, stored);
     const attempt = await makeBatch(request, governed.run.bench, guessed);
@@ -300,6 +305,7 @@ async function conformKnown(initial: Governed, stored: string | undefined): Prom
     }
     guessed = isReadDifferently || JSON.stringify([added, widened]) !== before;
   }
+  throw new Failure('SystemError', `the types do not settle in ${roundsMax} rounds`);
 }
 
 /** @throws Failure InvalidBody for a new property whose name conflicts with an existing one. */

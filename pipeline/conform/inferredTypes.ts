@@ -6,6 +6,7 @@ import type { Table } from '../../store/lake/versions/lakeRead.ts';
 import { runStatements, fileLineOf, RECORD_NUMBER } from '../batch/batchStatements.ts';
 import { comparedProperties } from '../batch/expectations.ts';
 import { isCodeName } from '../values/columnNames.ts';
+import { plainNumber } from '../values/numberFormats.ts';
 import { fromClause, type Relation } from '../values/relation.ts';
 import type { Misfit } from '../batch/batchRequest.ts';
 import type { Workbench } from '../bytes/workbench.ts';
@@ -80,14 +81,18 @@ async function firstDecimal(
 ): Promise<Misfit | undefined> {
   if (relation.kind === 'parquet') return undefined;
   const target = { id: 1, name: column, type: 'varchar', nullable: true } as const;
-  const texts = `SELECT trim(${identifier(column)}) AS value, row_number() OVER () AS ${RECORD_NUMBER}
+  const text = `trim(${identifier(column)})`;
+  // Digits as they are read: 1,5 is 1.5 where commas are decimal.
+  const number = relation.columns.find(({ name }) => name === column)?.inferred.number;
+  const digits = number === undefined ? text : plainNumber(text, number.style);
+  const texts = `SELECT ${text} AS text, ${digits} AS value, row_number() OVER () AS ${RECORD_NUMBER}
     FROM ${fromClause(relation, [target], false)}`;
   const isDecimal = `regexp_full_match(value, ${literal(DECIMAL)}) AND TRY_CAST(value AS DOUBLE) % 1 <> 0`;
   const isLarge = `regexp_full_match(value, ${literal(WHOLE)}) AND
     coalesce(abs(TRY_CAST(value AS HUGEINT)) > ${EXACT_MAX}, true)`;
   const [rows] = await runStatements(bench, relation, [
     `SELECT min(${RECORD_NUMBER}) FILTER (WHERE ${isDecimal}) AS n, bool_or(${isLarge}) AS has_large,
-      arg_min(value, ${RECORD_NUMBER}) FILTER (WHERE ${isDecimal}) AS value FROM (${texts})`,
+      arg_min(text, ${RECORD_NUMBER}) FILTER (WHERE ${isDecimal}) AS value FROM (${texts})`,
   ]);
   const { has_large: hasLarge, n, value } = rows?.[0] ?? {};
   if (hasLarge === true || n === null || n === undefined) return undefined;

@@ -71,7 +71,10 @@ function witnesses(
   if (kind !== 'csv' || (!isWritten && !isOpen)) return [];
   const names = new Set(questions.map(({ name }) => name));
   return columns
-    .filter(({ inferred, name }) => inferred.property.type === 'number' && !names.has(name))
+    .filter(
+      ({ inferred, name, settled }) =>
+        inferred.property.type === 'number' && settled !== true && !names.has(name),
+    )
     .map(({ name }) => ({ name, kind: 'numbers', isFixed: true, witness: true }));
 }
 
@@ -123,6 +126,7 @@ export async function resolveMisfits(
     if (column.inferred.own !== undefined) return [];
     return mayBe(kind, misfit.value, relation) ? [{ name, kind, isFixed: !isNew }] : [];
   });
+  if (questions.length === 0) return { relation, properties: {}, rest: misfits };
   const settled = await answerAll(run, relation, [...questions, ...witnesses(relation, questions)]);
   const properties: Record<string, PropertyType> = {};
   const read = new Set<string>();
