@@ -5,6 +5,7 @@ import type { Row } from '../derive/values.ts';
 import type { Input } from '../inputs/inputRow.ts';
 import { INPUTS } from '../inputs/inputs.ts';
 import type { TypeRequest, Need } from './typeRequest.ts';
+import { spanOf } from './days.ts';
 import { type MarketType, marketType } from './marketTypes.ts';
 
 /** Friday, 30 January 2026, half an hour after the close. */
@@ -39,11 +40,12 @@ const read = ({ input }: Need): readonly Row[] => ROWS.get(input) ?? [];
 /** The type's answer for the inputs' examples. */
 export const computeExample = (type: MarketType): unknown => type.answer(ASK, read);
 
-/** Names that a filter accepts: a chart contains days or minutes, by its parameters. */
-export function listFilterMembers(type: MarketType): readonly string[] {
+/** Names that a filter of a request accepts: a chart contains days or minutes. */
+export function listFilterMembers(type: MarketType, ask: TypeRequest): readonly string[] {
   const minutes = marketType('intraday-prices');
-  const isChart = type.options.includes('chartByDay') && minutes !== undefined;
-  return isChart ? [...listMembers(type), ...listMembers(minutes)] : listMembers(type);
+  const isChart = type.shape === 'list' && type.options.includes('chartByDay');
+  const isOfMinutes = isChart && spanOf(ask).kind === 'minutes' && minutes !== undefined;
+  return listMembers(isOfMinutes ? minutes : type);
 }
 
 const members = new Map<string, readonly string[]>();

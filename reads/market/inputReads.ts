@@ -85,7 +85,9 @@ export async function planNeeds(
   const version: (string | number)[] = [];
   const memory = isCurrentRead(call) ? services.market : undefined;
   const groups = groupNeeds(needs);
-  let [moment, snapshot] = [at, 0];
+  let snapshot = 0;
+  /** The requested moment, as the reads found it. */
+  let past: Moment | undefined;
   for (const [name, group] of groups) {
     const dataset = readable.get(group.input);
     if (dataset === undefined) continue;
@@ -107,8 +109,10 @@ export async function planNeeds(
     reads.push({ ...common, version: versionRead, stamps });
     version.push(name, ...read.version);
     snapshot = Math.max(snapshot, plan.table.snapshot);
-    if (memory === undefined && isLater(read.moment, moment)) moment = read.moment;
+    const isPast = call.query['asOf'] !== undefined;
+    if (isPast && (past === undefined || isLater(read.moment, past))) past = read.moment;
   }
+  const moment = past ?? at;
   return { reads, cachedRecords: cachedGroups, groups, moment, snapshot, version, memory };
 }
 

@@ -104,9 +104,6 @@ export async function answerMarket(
     refuse('listLimit', `is not allowed with ${type.name}`);
   const options = { ...parseOptions(type, call.query, true), ...parts.options };
   refuseContradictions(type, options);
-  const filter = listOf(call.query, 'filter');
-  if (!hasFilteredMember(resolveAttribute(type, parts.attribute), filter))
-    refuse('filter', 'names no attribute of these records');
   const nowMs = services.clock();
   const currentRequest = buildPathRequest(
     symbol,
@@ -114,13 +111,15 @@ export async function answerMarket(
     nowMs,
     parts.options.range !== undefined,
   );
+  const attributedType = resolveAttribute(type, parts.attribute);
+  if (!hasFilteredMember(attributedType, currentRequest, listOf(call.query, 'filter')))
+    refuse('filter', 'names no attribute of these records');
   const needs = type.needs(currentRequest);
   const readable = selectReadableInputs(type, needs, call, services.lake);
   const timedRequest = {
     ...currentRequest,
     untilMs: nowMs - findMaxDelayMs(caller, readable, services.lake),
   };
-  const attributedType = resolveAttribute(type, parts.attribute);
   const request: AnswerRequest = {
     call,
     services,
@@ -170,6 +169,8 @@ function findCachedAnswer(answerRequest: AnswerRequest): PlannedAnswer | undefin
   const cached = findAnswer(answerRequest);
   if (cached === undefined) return undefined;
   const { body, most, snapshot, tag } = cached;
+  // A batch caches answers without their tags.
+  if (tag === undefined && hasTag(answerRequest)) return undefined;
   return {
     snapshot,
     tag,
@@ -187,10 +188,7 @@ async function planAnswer(answerRequest: AnswerRequest): Promise<PlannedAnswer> 
   const stamps = services.market.stampsOf(tableIds, services);
   const planned = await planNeeds(call, services, readable, needs, at);
   const { moment, snapshot } = planned;
-  const tag =
-    typeRequest.untilMs < typeRequest.nowMs
-      ? undefined
-      : buildTag(call, requestedType, planned, format);
+  const tag = hasTag(answerRequest) ? buildTag(planned, format) : undefined;
   return {
     moment,
     snapshot,
@@ -227,19 +225,16 @@ function buildPathRequest(
   }
 }
 
-/** Builds the tag of daily answers, which change only with data or at the end of the day. */
-function buildTag(
-  { query }: ReadRequest,
-  type: MarketType,
-  { groups, version }: ReadPlan,
-  format: BodyFormat,
-): string | undefined {
-  const isOfDays = [...groups.values()].every(({ input }) => DAILY_INPUTS.has(input));
-  const isSettled = (type.charge.kind === 'rows' || type.name === 'previous') && isOfDays;
-  return isSettled && query['includeToday'] !== true
-    ? [...version, format].join('.').replaceAll(/[^\w.-]/g, '-')
-    : undefined;
+/** Whether an answer is of days alone, which change only with data or at the end of the day. */
+function hasTag({ call, requestedType, typeRequest }: AnswerRequest): boolean {
+  const { charge, name, needs } = requestedType;
+  if (typeRequest.untilMs < typeRequest.nowMs || call.query['includeToday'] === true) return false;
+  const isSettled = charge.kind === 'rows' || name === 'previous';
+  return isSettled && needs(typeRequest).every(({ input }) => DAILY_INPUTS.has(input));
 }
+
+const buildTag = ({ version }: ReadPlan, format: BodyFormat): string =>
+  [...version, format].join('.').replaceAll(/[^\w.-]/g, '-');
 
 const DAILY_INPUTS: ReadonlySet<Need['input']> = new Set<Need['input']>([
   'HISTORICAL_PRICES',
@@ -247,9 +242,13 @@ const DAILY_INPUTS: ReadonlySet<Need['input']> = new Set<Need['input']>([
   'DIVIDENDS',
 ] as const);
 
-/** Whether a filter names at least one attribute of a type. */
-export function hasFilteredMember(type: MarketType, names: readonly string[] | undefined): boolean {
-  const members = listFilterMembers(type);
+/** Whether a filter names at least one attribute of the answer to a request. */
+export function hasFilteredMember(
+  type: MarketType,
+  ask: TypeRequest,
+  names: readonly string[] | undefined,
+): boolean {
+  const members = listFilterMembers(type, ask);
   return (
     names === undefined || members.length === 0 || names.some((name) => members.includes(name))
   );

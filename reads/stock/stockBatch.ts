@@ -9,6 +9,8 @@ import {
   selectReadableInputs,
 } from '../market/market.ts';
 import type { MarketType } from '../../market/types/marketTypes.ts';
+import type { TypeRequest } from '../../market/types/typeRequest.ts';
+import { buildTypeRequest, parseOptions } from '../market/options.ts';
 import { CORE, type Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { Body } from '../../store/duckdb/protocol.ts';
 import { Failure } from '../../store/base/failure.ts';
@@ -45,7 +47,8 @@ export async function answerStockBatch(
   const market = requestedSymbol === MARKET && !ofAll;
   const names = parseSymbols(market ? (listOf(call.query, 'symbols') ?? []) : [requestedSymbol]);
   const { readableTypes, leftOut } = selectEntitled(parseTypes(call, services), call, services);
-  refuseEmptyFilter(readableTypes, call);
+  const nowMs = services.clock();
+  refuseEmptyFilter(readableTypes, call, nowMs);
   const parts = new Map<Readable, StockPart>();
   const batchParts: StockPart[] = [];
   // Each symbol is returned under its requested name.
@@ -53,7 +56,7 @@ export async function answerStockBatch(
   const symbols = [...new Set(tickers)];
   const at = currentMoment(services);
   return unchargedOnFailure(call, services, batchParts, async () => {
-    const selectedTypes = readableTypes.filter((one) => hasFilteredAttribute(one, call));
+    const selectedTypes = readableTypes.filter((one) => hasFilteredAttribute(one, call, nowMs));
     const computed = selectedTypes.flatMap((one) => (one.kind === 'computed' ? [one.type] : []));
     const batch = await computeBatch(call, services, computed, symbols, at);
     for (const one of selectedTypes) {
@@ -191,16 +194,26 @@ function checkAccess(one: StockRead, call: ReadRequest, lake: ReadServices['lake
 }
 
 /** Whether a type has at least one of the filter's attributes; one filter applies to several types. */
-function hasFilteredAttribute(one: Readable, { query }: ReadRequest): boolean {
+function hasFilteredAttribute(one: Readable, call: ReadRequest, nowMs: number): boolean {
+  const { query } = call;
   const names = listOf(query, 'filter');
   if (one.kind === 'nothing') return true;
-  if (one.kind === 'computed') return hasFilteredMember(one.type, names);
+  if (one.kind === 'computed')
+    return hasFilteredMember(one.type, toTypeRequest(one.type, call, nowMs), names);
   const { properties } = one.dataset.schema;
   return names?.some((name) => Object.hasOwn(properties, name)) ?? true;
 }
 
-function refuseEmptyFilter(readableTypes: readonly Readable[], call: ReadRequest): void {
-  if (readableTypes.some((one) => hasFilteredAttribute(one, call))) return;
+/** The request of a batch for a type, of no symbol. */
+const toTypeRequest = (type: MarketType, { query }: ReadRequest, nowMs: number): TypeRequest =>
+  buildTypeRequest('', parseOptions(type, query, false), nowMs);
+
+function refuseEmptyFilter(
+  readableTypes: readonly Readable[],
+  call: ReadRequest,
+  nowMs: number,
+): void {
+  if (readableTypes.some((one) => hasFilteredAttribute(one, call, nowMs))) return;
   refuse('filter', 'names no attribute of these records');
 }
 
@@ -253,7 +266,8 @@ async function computeFallbackPart(
   const fallback = findComputedFallback(type, call, services);
   const withoutRecords = symbols.filter((_, place) => !hasRecords(part.bodies[place]));
   if (fallback === undefined || withoutRecords.length === 0) return undefined;
-  if (!hasFilteredMember(fallback, listOf(call.query, 'filter'))) return undefined;
+  const typeRequest = toTypeRequest(fallback, call, services.clock());
+  if (!hasFilteredMember(fallback, typeRequest, listOf(call.query, 'filter'))) return undefined;
   const batch = await computeBatch(call, services, [fallback], withoutRecords, at);
   const paid = await computePart(call, services, fallback, batch, batchParts);
   const bodyOf = new Map(withoutRecords.map((symbol, place) => [symbol, paid.bodies[place]]));
