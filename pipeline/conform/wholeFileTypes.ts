@@ -71,10 +71,7 @@ function witnesses(
   if (kind !== 'csv' || (!isWritten && !isOpen)) return [];
   const names = new Set(questions.map(({ name }) => name));
   return columns
-    .filter(
-      ({ inferred, name, settled }) =>
-        inferred.property.type === 'number' && settled !== true && !names.has(name),
-    )
+    .filter(({ inferred, name }) => inferred.property.type === 'number' && !names.has(name))
     .map(({ name }) => ({ name, kind: 'numbers', isFixed: true, witness: true }));
 }
 

@@ -49,8 +49,10 @@ test('a single answer keeps its tag after a batch', async () => {
 
 test('a filter that names no attribute of the answer is refused', async () => {
   const refused = [
-    ...['A/indicator/sma?range=max&filter=date,close', 'A/chart/1m?filter=notional'],
-    ...['A/chart/1m?filter=minute', 'A/batch?types=chart&range=1m&filter=notional'],
+    'A/indicator/sma?range=max&filter=date,close',
+    'A/chart/1m?filter=notional',
+    'A/chart/1m?filter=minute',
+    'A/batch?types=chart&range=1m&filter=notional',
   ];
   for (const path of refused) assert.equal((await get(path)).status, 400, path);
   assert.equal((await get('A/indicator/sma?range=max&filter=chart')).status, 200);
