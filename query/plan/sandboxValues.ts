@@ -84,12 +84,16 @@ const sign = ({ seed, x }: Printed): string =>
 const millionths = ({ seed, x }: Printed): string =>
   `CAST(5000 + hash(${x}, ${seed}) % 40001 AS BIGINT)`;
 
-/** Whole numbers below 20 have no neighbour within 5 %: they move by one. The largest become smaller. */
+/**
+ * Whole numbers below 20 have no neighbour within 5 %: they move by one, 1 to 2, since a factor of 0 would be
+ * no factor. The largest become smaller.
+ */
 function wholeNumber(printed: Printed): string {
   const { x } = printed;
   const number = `CAST(${x} AS HUGEINT)`;
   const share = `greatest(1, abs(${number}) * ${millionths(printed)} // 1000000)`;
   return `CASE WHEN ${x} = 0 THEN 0
+    WHEN abs(${number}) = 1 THEN 2 * ${number}
     WHEN abs(${number}) > 8700000000000000000 THEN ${number} - sign(${x}) * ${share}
     ELSE ${number} + ${sign(printed)} * ${share} END`;
 }
@@ -107,7 +111,9 @@ function decimalNumber(printed: Printed): string {
   // JSON drops a last decimal of 0: 12.5 stays a number with a decimal.
   const isShort = `${x} <> trunc(${x}) AND ${near} = round(${near}, ${decimals} - 1)`;
   const rounded = `CASE WHEN ${isShort} THEN round(${near} - ${step}, ${decimals}) ELSE ${near} END`;
-  const neighbour = `round(${x} + ${step}, ${decimals})`;
+  // The last digit alone moves away from 0.
+  const unit = `pow(10, -(${decimals}))`;
+  const neighbour = `round(CASE WHEN abs(${x}) < 1.5 * ${unit} THEN 2 * ${x} ELSE ${x} + ${step} END, ${decimals})`;
   return `CASE WHEN NOT isfinite(${x}) OR ${x} = 0 THEN ${x}
     WHEN abs(${x}) > 1e300 THEN ${x} * (1 - ${share})
     WHEN contains(${text}, 'e') THEN ${moved}
@@ -121,7 +127,8 @@ function exactNumber(printed: Printed): string {
   const smaller = `CAST(${x} * 0.95::DOUBLE AS ${type})`;
   const scale = parseDecimal(type)?.scale ?? 0;
   const unit = `CAST(${scale === 0 ? '1' : `'0.${'1'.padStart(scale, '0')}'`} AS ${type})`;
-  const next = `CASE WHEN ${x} > 0 THEN ${x} - ${unit} ELSE ${x} + ${unit} END`;
+  const next = `CASE WHEN abs(${x}) = ${unit} THEN 2 * ${x}
+    WHEN ${x} > 0 THEN ${x} - ${unit} ELSE ${x} + ${unit} END`;
   const others = [`nullif(TRY_CAST(${moved} AS ${type}), ${x})`, `nullif(${smaller}, ${x})`, next];
   return `CASE WHEN ${x} = 0 THEN ${x} ELSE coalesce(${others.join(', ')}) END`;
 }

@@ -65,13 +65,16 @@ function replaceNumber(name: string, value: number, digest: number, seed: string
   const sign = digest % 2 === 0 ? 1 : -1;
   const share = (5_000 + ((digest >>> 1) % 40_001)) / 1_000_000;
   if (Number.isInteger(value)) {
+    if (Math.abs(value) === 1) return 2 * value;
     return value + sign * Math.max(1, Math.round(Math.abs(value) * share));
   }
   const moved = value * (1 + sign * share);
   const decimals = /\.(\d+)$/.exec(String(value))?.[1]?.length ?? 0;
   if (decimals === 0) return moved;
   const near = Number(moved.toFixed(decimals));
-  return near === value ? value + sign * 10 ** -decimals : near;
+  if (near !== value) return near;
+  // The last digit alone moves away from 0.
+  return Math.abs(value) < 1.5 * 10 ** -decimals ? 2 * value : value + sign * 10 ** -decimals;
 }
 
 function shiftDays(seed: string): number {

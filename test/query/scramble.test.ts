@@ -41,8 +41,17 @@ test('whole numbers change by up to 5 %, small ones by one, and only 0 stays', a
     const by = other > value ? other - value : value - other;
     const most = (value < 0n ? -value : value) / 20n;
     assert.ok(by <= (most > 1n ? most : 1n), `${value} became ${other}`);
+    assert.ok(other * value > 0n, `${value} became ${other}`);
   }
   assert.deepEqual(others.slice(values.length).map(String), ['0', 'null']);
+});
+
+test('a factor of one becomes no factor of 0', async () => {
+  for (let at = 0; at < 20; at += 1) {
+    const [one] = await scrambled('float64', ['1'], `seed ${at}`);
+    const [cent] = await scrambled('float64', ['0.01'], `seed ${at}`);
+    assert.deepEqual([Number(one), Number(cent)], [2, 0.02]);
+  }
 });
 
 test('exact numbers become others that their types hold', async () => {
