@@ -33,7 +33,7 @@ import { type Opening, parseOpening } from './opening.ts';
 import { findQuoting } from './quoting.ts';
 import type { CsvRecord, Dialect } from './lines/records.ts';
 import { detectDelimiter, sampleRecords } from './sample.ts';
-import { type Rows, commonWidth } from './shape.ts';
+import { type Rows, commonWidth, endEmpty } from './shape.ts';
 import { findLineStart } from './lines/lineStart.ts';
 import { copyWithoutLast, readLastLines } from './lines/tail.ts';
 import { TIDY_DELIMITER, tidyCopy, type TidyFile } from './lines/tidyCopy.ts';
@@ -405,8 +405,8 @@ function findTrailing(rows: Rows): number | undefined {
   const named = header.at(-1)?.trim() !== '';
   const longer = named ? header.length + 1 : header.length;
   const ends = records.filter((row) => row.length === longer);
-  const empty = ends.every((row) => row.at(-1) === '');
-  if (!empty) return undefined;
-  if (!named) return longer;
+  if (!named) return ends.every((row) => row.at(-1) === '') ? longer : undefined;
+  // A record with a value in the extra cell is rejected.
+  if (ends.length > 0 && !endEmpty(ends)) return undefined;
   return commonWidth(records).width === longer ? longer : undefined;
 }

@@ -77,6 +77,15 @@ export async function openLoad(
   const isKnown = dataset !== undefined && (load.standIn !== undefined || !isPlaceholder(dataset));
   if (relation.empty !== true || isKnown) return relation;
   const header = quoteExcerpt(relation.columns.map(({ name }) => name).join(','));
+  const { unread } = relation;
+  if (unread !== undefined) {
+    const batch = { rejects: unread.rejects, invalid: unread.count };
+    const reasons = unread.rejects.slice(0, 3).map(({ line, error }) => `line ${line}: ${error}`);
+    throw new RejectedFailure(
+      `no record fits the header (${header}): ${reasons.join('; ')}`,
+      batch,
+    );
+  }
   const problem = `the body has a header (${header}) and no record`;
   const rule = 'a new dataset needs a record for its types: add one, or create the dataset first';
   throw new Failure('InvalidBody', `${problem}; ${rule}`);
