@@ -25,22 +25,29 @@ export interface TextScan {
   readonly hasPlainNumbers: boolean;
 }
 
+/** An encoding that the body does not declare, with its reason; a mark declares one and has none. */
+interface DetectedEncoding {
+  readonly encoding: Encoding;
+  readonly why?: string;
+}
+
 /** Detects UTF-16 by its mark, or by the zeros of western text. @throws Failure for UTF-32. */
-export function detectWideEncoding(head: Buffer): Encoding | undefined {
+export function detectWideEncoding(head: Buffer): DetectedEncoding | undefined {
   const mark = head.toString('latin1', 0, 4);
   if (mark === '\xFF\xFE\0\0' || mark === '\0\0\xFE\xFF') {
     throw new Failure('InvalidBody', 'the body is UTF-32: write it as UTF-8');
   }
-  if (mark.startsWith('\xFF\xFE')) return 'utf-16le';
-  if (mark.startsWith('\xFE\xFF')) return 'utf-16be';
+  if (mark.startsWith('\xFF\xFE')) return { encoding: 'utf-16le' };
+  if (mark.startsWith('\xFE\xFF')) return { encoding: 'utf-16be' };
   const sample = head.subarray(0, Math.min(SAMPLE_BYTES, head.length & ~1));
   if (sample.length < 8 || sample.some((byte) => byte > 0 && byte < 9)) return undefined;
   const zeros = [0, 0];
   for (const [at, byte] of sample.entries())
     if (byte === 0) zeros[at % 2] = (zeros[at % 2] ?? 0) + 1;
   const [even = 0, odd = 0] = zeros.map((count) => count / (sample.length / 2));
-  if (odd > 0.7 && even < 0.05) return 'utf-16le';
-  return even > 0.7 && odd < 0.05 ? 'utf-16be' : undefined;
+  const why = 'every other byte is zero and there is no byte order mark';
+  if (odd > 0.7 && even < 0.05) return { encoding: 'utf-16le', why };
+  return even > 0.7 && odd < 0.05 ? { encoding: 'utf-16be', why } : undefined;
 }
 
 export async function scanText(path: string): Promise<TextScan> {
@@ -110,7 +117,7 @@ function wholeCharacters(bytes: Buffer): number {
  * contradict that.
  * @throws Failure InvalidBody naming the byte, the line, and the option to set.
  */
-export async function detectNarrowEncoding(path: string): Promise<Encoding> {
+export async function detectNarrowEncoding(path: string): Promise<DetectedEncoding> {
   let line = 0;
   let narrow: string | undefined;
   let wide: number | undefined;
@@ -128,8 +135,17 @@ export async function detectNarrowEncoding(path: string): Promise<Encoding> {
       }
     }
   }
-  return 'windows-1252';
+  const why = narrow ?? 'the bytes are no UTF-8';
+  return { encoding: 'windows-1252', why };
 }
+
+/** The note on an encoding that was guessed; none if the bytes declare it. */
+export const describeEncoding = ({ encoding, why }: DetectedEncoding): readonly string[] => {
+  const declare = 'if it is another, pass encoding=, such as encoding=windows-1250';
+  return why === undefined
+    ? []
+    : [`inferred encoding: ${encoding}, because ${why}; ${declare} (--encoding windows-1250)`];
+};
 
 /** @throws Failure InvalidBody where the bytes are not Windows-1252 either. */
 function describeNarrow(bytes: Buffer, line: number): string {

@@ -42,6 +42,8 @@ export interface Load extends Omit<DuplicateRules, 'refusesRepeats' | 'skipsIden
   readonly skipsIdentical?: 'of-source' | 'of-all';
   /** Fails a load that creates a dataset if its file repeats a value of the requested index. */
   readonly refusesRepeats?: boolean;
+  /** Refuses a body without a record; otherwise a header alone stores nothing. */
+  readonly needsRecord?: true;
   /** JSON path of the records in a document; `$[*]` or one per line when undefined. */
   readonly jsonPath?: string;
   /** What comes first in dates like 01/02/2024; detected from the values when undefined. */

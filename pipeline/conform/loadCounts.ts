@@ -17,7 +17,7 @@ export interface LoadCounts {
   readonly warnings: readonly string[];
 }
 
-const INFERRED = /^(?:inferred index|properties): /;
+const INFERRED = /^(?:inferred index|inferred encoding|properties): /;
 const WARNING = 'warning: ';
 
 /** @param counted the counts of a load, or of all files of a job */

@@ -1,11 +1,11 @@
 // Lists texts of a file that were read as something other than what they spell: null for a mark of no value,
-// a number for a written form. Each line has the column, the count and the first text.
+// a number for a written form, 1234 for 1.234. Each line has the column, the count and the first text.
 import { toColumnType, type PropertyType } from '../../store/lake/versions/columns.ts';
 import type { Row } from '../../store/duckdb/protocol.ts';
 import { runStatements, fileLineOf, RECORD_NUMBER, quotedValue } from '../batch/batchStatements.ts';
 import { UNREAD_LINES } from '../values/rejectedLines.ts';
 import { missingTest } from '../values/missing.ts';
-import { isPlainNumber } from '../values/numberFormats.ts';
+import { isOtherNumber, isPlainNumber } from '../values/numberFormats.ts';
 import { fromClause, hasValueTest, type Relation, buildValue } from '../values/relation.ts';
 import type { Workbench } from '../bytes/workbench.ts';
 import { identifier } from '../../store/duckdb/sqlText.ts';
@@ -70,10 +70,10 @@ function readingTerms(name: string, at: number, relation: Relation): readonly st
   const isPresent = `${hasValueTest(relation, name)} AND ${missingTest(cell, relation.nulls)}`;
   const mark = `${isPresent} AND read${at} IS NULL`;
   const number = relation.columns.find((column) => column.name === name)?.inferred.number;
-  const written =
-    number === undefined
-      ? 'false'
-      : `read${at} IS NOT NULL AND NOT ${isPlainNumber(`trim(${cell})`)}`;
+  const isRead = `read${at} IS NOT NULL AND`;
+  const text = `trim(${cell})`;
+  const written = number === undefined ? 'false' : `${isRead} NOT ${isPlainNumber(text)}`;
+  const other = number === undefined ? 'false' : `${isRead} ${isOtherNumber(text, number.style)}`;
   return [
     `count(*) FILTER (WHERE ${mark}) AS marks${at}`,
     `min(${RECORD_NUMBER}) FILTER (WHERE ${mark}) AS marked${at}`,
@@ -82,6 +82,10 @@ function readingTerms(name: string, at: number, relation: Relation): readonly st
     `min(${RECORD_NUMBER}) FILTER (WHERE ${written}) AS wrote${at}`,
     `arg_min(${quotedValue(name)}, ${RECORD_NUMBER}) FILTER (WHERE ${written}) AS written${at}`,
     `arg_min(read${at}, ${RECORD_NUMBER}) FILTER (WHERE ${written}) AS number${at}`,
+    `count(*) FILTER (WHERE ${other}) AS others${at}`,
+    `min(${RECORD_NUMBER}) FILTER (WHERE ${other}) AS otherLine${at}`,
+    `arg_min(${quotedValue(name)}, ${RECORD_NUMBER}) FILTER (WHERE ${other}) AS other${at}`,
+    `arg_min(read${at}, ${RECORD_NUMBER}) FILTER (WHERE ${other}) AS otherNumber${at}`,
   ];
 }
 
@@ -101,10 +105,19 @@ function describeReadings(
   const writings = Number(row[`writings${at}`]);
   if (writings > 0) {
     const first = `${String(row[`written${at}`])} in line ${lineAt(row[`wrote${at}`])}`;
-    const number = String(row[`number${at}`]).replace(/\.0$/, '');
+    const number = spellNumber(row[`number${at}`]);
     notes.push(`${name}: ${counted(writings)} read as a number, the first is ${first}: ${number}`);
+  }
+  const others = Number(row[`others${at}`]);
+  if (others > 0) {
+    const first = `${String(row[`other${at}`])} in line ${lineAt(row[`otherLine${at}`])}`;
+    const how = 'read with points between thousands';
+    const number = spellNumber(row[`otherNumber${at}`]);
+    notes.push(`${name}: ${counted(others)} ${how}, the first is ${first}: ${number}`);
   }
   return notes;
 }
+
+const spellNumber = (value: unknown): string => String(value).replace(/\.0$/, '');
 
 const counted = (count: number): string => (count === 1 ? '1 text is' : `${count} texts are`);

@@ -4,7 +4,7 @@ import { quoteExcerpt } from '../bytes/excerpt.ts';
 import { HEADER_LINES_MAX } from '../bytes/reading.ts';
 import type { Hint } from './hints.ts';
 import type { CsvRecord } from './lines/records.ts';
-import { type Kind, detectKind, type Rows, STEADY_SHARE, commonWidth } from './shape.ts';
+import { type Kind, detectKind, type Rows, STEADY_SHARE, commonWidth, endEmpty } from './shape.ts';
 
 export interface Ambiguity {
   readonly why: string;
@@ -42,7 +42,7 @@ export function findTitles(records: readonly CsvRecord[]): Ambiguity | undefined
       otherwise: IS_HEADER,
     };
   }
-  const isEmptyEnd = rest.some((row) => row.length > header.length && row.at(-1) === '');
+  const isEmptyEnd = endEmpty(rest.filter((row) => row.length > header.length));
   if (share < STEADY_SHARE || padded !== undefined || isEmptyEnd) return undefined;
   const why = `the header names ${header.length} columns and the records have ${width}`;
   return { why, add: { header: false, skipLines: line - 1 } };

@@ -5,6 +5,7 @@ import type { DateOrder } from '../values/dateFormats.ts';
 import { inferredDates, type Inferred, inferType } from '../values/infer.ts';
 import { isMissing } from '../values/missing.ts';
 import { parseDateFormat } from '../dates/strptime.ts';
+import { isLikeHeader } from './lines/headerRows.ts';
 import type { CsvRecord, Dialect } from './lines/records.ts';
 import { detectKind, type Rows } from './shape.ts';
 
@@ -95,12 +96,10 @@ export function findTypedColumns(
     (cells.length === width || (cells.length === trailing && cells.at(-1) === ''));
   const begin = data.findIndex(fits);
   const end = data.findIndex((record, at) => at > begin && !fits(record));
-  const isHeader = (cells: readonly string[]): boolean =>
-    header?.every((name, at) => name === cells[at]) === true;
   const rows = data
     .slice(Math.max(0, begin), end < 0 ? undefined : end)
     .map(({ cells }) => cells)
-    .filter((cells) => !isHeader(cells))
+    .filter((cells) => !isLikeHeader(cells, header))
     .slice(0, SAMPLE_ROWS);
   return Array.from(
     { length: width },

@@ -4,10 +4,15 @@
 // combination that was tried.
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { checkPropertyCount, checkPropertyNames } from '../../store/lake/versions/columns.ts';
+import {
+  checkPropertyCount,
+  checkPropertyNames,
+  type PropertyType,
+} from '../../store/lake/versions/columns.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { newUuid } from '../../store/base/random.ts';
 import { HEAD_BYTES } from '../bytes/content.ts';
+import { quoteExcerpt } from '../bytes/excerpt.ts';
 import type { TextScan } from '../bytes/encoding.ts';
 import { ESCAPES, QUOTES, type Reading } from '../bytes/reading.ts';
 import type { DateOrder } from '../values/dateFormats.ts';
@@ -22,12 +27,13 @@ import {
 import { inferColumns, detectPadding, findTypedColumns } from './columns.ts';
 import { printHint } from './hints.ts';
 import { joinHeader, toColumnNames } from './names.ts';
+import { findHeaderRow, type HeaderRow, isLikeHeader, repeatsHeader } from './lines/headerRows.ts';
 import { hasOddLines } from './lines/oddLines.ts';
 import { type Opening, parseOpening } from './opening.ts';
 import { findQuoting } from './quoting.ts';
 import type { CsvRecord, Dialect } from './lines/records.ts';
 import { detectDelimiter, sampleRecords } from './sample.ts';
-import { type Rows, commonWidth } from './shape.ts';
+import { type Rows, commonWidth, endEmpty } from './shape.ts';
 import { findLineStart } from './lines/lineStart.ts';
 import { copyWithoutLast, readLastLines } from './lines/tail.ts';
 import { TIDY_DELIMITER, tidyCopy, type TidyFile } from './lines/tidyCopy.ts';
@@ -242,12 +248,20 @@ async function toRelation(file: CsvFile, head: Head, rows: readonly CsvRecord[])
   const layout = parseLayout(rows, reading, opening.skip);
   const { header, line, names, trailing } = layout;
   const data = rows.slice(Number(reading.header ?? 1));
-  const records = data
-    .filter(({ cells, fault }) => fault === undefined && !isSame(cells, header))
-    .map(({ cells }) =>
-      cells.length === trailing && cells.at(-1) === '' ? cells.slice(0, -1) : cells,
+  const below = head.records.filter((one) => one.line >= line && one.comment === undefined);
+  const typedColumns = (): readonly boolean[] =>
+    findTypedColumns(below, names.length, trailing, header);
+  const mayRepeat = data.some(({ cells }) => isLikeHeader(cells, header));
+  const kinds = mayRepeat ? typedColumns() : [];
+  const rowsBelow = data
+    .filter(({ cells, fault }) => fault === undefined && !repeatsHeader(cells, header, kinds))
+    .map((row) =>
+      row.cells.length === trailing && row.cells.at(-1) === ''
+        ? { ...row, cells: row.cells.slice(0, -1) }
+        : row,
     )
-    .filter(({ length }) => length === names.length);
+    .filter(({ cells }) => cells.length === names.length);
+  const records = rowsBelow.map(({ cells }) => cells);
   const columns = await inferColumns(names, records, { ...reading, dateOrder });
   if (records.length > 0) checkDates(columns, reading);
   const start = await findLineStart(file.path, line - 1);
@@ -259,7 +273,14 @@ async function toRelation(file: CsvFile, head: Head, rows: readonly CsvRecord[])
     ...(file.scan.hasPlainNumbers ? ({ hasPlainNumbers: true } as const) : {}),
     ...(reading.nulls === undefined ? {} : { nulls: reading.nulls }),
   } as const;
-  const notes = [...opening.notes, ...(dialect.trims ? [TRIMMED] : []), ...layout.notes];
+  const isText = columns.every(({ inferred: { property } }) => isPlainText(property));
+  const headerRow = header !== undefined && isText ? findHeaderRow(rowsBelow, names) : undefined;
+  const notes = [
+    ...opening.notes,
+    ...(dialect.trims ? [TRIMMED] : []),
+    ...layout.notes,
+    ...describeHeaderRow(headerRow),
+  ];
   if (!isOdd) {
     return {
       relation: {
@@ -273,8 +294,6 @@ async function toRelation(file: CsvFile, head: Head, rows: readonly CsvRecord[])
     };
   }
   const path = join(file.folder, newUuid());
-  const below = head.records.filter((one) => one.line >= line && one.comment === undefined);
-  const typed = findTypedColumns(below, names.length, trailing, header);
   const tidy = await tidyCopy(
     {
       path: file.path,
@@ -285,7 +304,7 @@ async function toRelation(file: CsvFile, head: Head, rows: readonly CsvRecord[])
       width: names.length,
       trailing,
       header,
-      typed,
+      typed: mayRepeat ? kinds : typedColumns(),
     },
     path,
   );
@@ -324,8 +343,17 @@ function secondTable(
   return { why, add: { skipLast: skipLast + linesAfter }, secondLine: line };
 }
 
-const isSame = (cells: readonly string[], header: readonly string[] | undefined): boolean =>
-  header?.length === cells.length && header.every((name, at) => name === cells[at]);
+const isPlainText = ({ format, type }: PropertyType): boolean =>
+  type === 'string' && format === undefined;
+
+function describeHeaderRow(row: HeaderRow | undefined): readonly string[] {
+  if (row === undefined) return [];
+  const { cells, columns, line } = row;
+  const what = `line ${line} (${quoteExcerpt(cells.join(','))}) looks like a second header`;
+  const effect = `it is read as a record, so that ${columns.join(', ')} are text`;
+  const skip = `skipLines=${line - 1} (--skip-lines ${line - 1})`;
+  return [`warning: ${what}; ${effect}: to load the table below it, pass ${skip}`];
+}
 
 /** Whether DuckDB would misread the file. */
 async function mustTidy(
@@ -345,20 +373,18 @@ async function mustTidy(
   const isBlankInside = ({ cells, line }: CsvRecord): boolean =>
     cells.length === 0 && line < (data.at(-1)?.line ?? 0);
   const isOdd = ({ cells, fault, lines }: CsvRecord): boolean =>
-    fault !== undefined || lines > 1 || cells.length !== width || isSame(cells, header);
+    fault !== undefined || lines > 1 || cells.length !== width || isLikeHeader(cells, header);
   if (data.some(isOdd) || records.some(isBlankInside)) return true;
-  const begin = header === undefined ? '' : headerBegin(opening.text, delimiter);
+  const begin = header === undefined ? undefined : headerBegin(opening.text, delimiter);
   const plain = { path: file.path, delimiter, width, start, begin };
   return (await hasOddLines(plain)) || (await hasWideLines(file.path, delimiter, width));
 }
 
-/** The header up to its first delimiter, or its end, as it is written. */
+/** The first name of the header as it is written, without blanks around it. */
 function headerBegin(text: string, delimiter: string): string {
   const [line = ''] = text.slice(0, HEADER_CHARACTERS).split(/\r\n|\n|\r/, 1);
   const end = line.indexOf(delimiter);
-  return end < 0
-    ? `${line}${text.startsWith('\r', line.length) ? '\r' : '\n'}`
-    : line.slice(0, end + 1);
+  return (end < 0 ? line : line.slice(0, end)).trim();
 }
 
 /** Describes names that differ from the header. */
@@ -379,8 +405,8 @@ function findTrailing(rows: Rows): number | undefined {
   const named = header.at(-1)?.trim() !== '';
   const longer = named ? header.length + 1 : header.length;
   const ends = records.filter((row) => row.length === longer);
-  const empty = ends.every((row) => row.at(-1) === '');
-  if (!empty) return undefined;
-  if (!named) return longer;
+  if (!named) return ends.every((row) => row.at(-1) === '') ? longer : undefined;
+  // A record with a value in the extra cell is rejected.
+  if (ends.length > 0 && !endEmpty(ends)) return undefined;
   return commonWidth(records).width === longer ? longer : undefined;
 }

@@ -77,6 +77,11 @@ function shareBelow(rows: Rows, width: number): number {
 
 /** Share of rows that a delimiter must split evenly. */
 export const STEADY_SHARE = 0.8;
+
+/** Whether the last cell of nearly all rows is empty; false for no row. */
+export const endEmpty = (rows: Rows): boolean =>
+  rows.length > 0 && rows.filter((row) => row.at(-1) === '').length >= STEADY_SHARE * rows.length;
+
 /** Whether rows split by blanks are columns: some of them numbers or dates. */
 export function isAligned(rows: Rows): boolean {
   const { width, share } = commonWidth(rows);

@@ -11,8 +11,10 @@ import { detectContent, readHead, detectTextContent } from '../bytes/content.ts'
 import { csvRelation } from '../csv/csvRelation.ts';
 import type { DateOrder } from '../values/dateFormats.ts';
 import {
+  describeEncoding,
   detectNarrowEncoding,
   scanText,
+  type TextScan,
   describeNul,
   detectWideEncoding,
   writeUtf8,
@@ -192,8 +194,23 @@ async function openFile(opening: Opening, bench: Workbench): Promise<Relation> {
 }
 
 async function openText(opening: Opening, head: Buffer, bench: Workbench): Promise<Relation> {
+  const text = await inUtf8(opening.path, head, opening.reading ?? {}, bench);
+  const relation = await openUtf8(opening, text, bench);
+  const { encodingNotes } = text;
+  if (encodingNotes.length === 0) return relation;
+  return { ...relation, notes: [...encodingNotes, ...(relation.notes ?? [])] };
+}
+
+/** A text in UTF-8. */
+interface Utf8Text {
+  readonly path: string;
+  readonly head: Buffer;
+  readonly scan: TextScan;
+  readonly encodingNotes: readonly string[];
+}
+
+async function openUtf8(opening: Opening, text: Utf8Text, bench: Workbench): Promise<Relation> {
   const { dateOrder, propertyNames, reading = {} } = opening;
-  const text = await inUtf8(opening.path, head, reading, bench);
   const ofCompany =
     reading.facts === true && isCompanyDocument(text.head) ? COMPANY_FACTS : undefined;
   const jsonPath = opening.jsonPath ?? ofCompany;
@@ -205,7 +222,16 @@ async function openText(opening: Opening, head: Buffer, bench: Workbench): Promi
   if (error !== undefined) throw new NoDataFailure(error);
   if (content === 'csv') {
     await refuseEndlessLine(path);
-    return csvRelation({ ...text, reading, folder: bench.folder, dateOrder, propertyNames });
+    const { head, scan } = text;
+    return csvRelation({
+      path,
+      head,
+      scan,
+      reading,
+      folder: bench.folder,
+      dateOrder,
+      propertyNames,
+    });
   }
   const { header: named, nulls } = reading;
   const header = named === undefined ? named : named !== false && named !== 0;
@@ -213,11 +239,16 @@ async function openText(opening: Opening, head: Buffer, bench: Workbench): Promi
 }
 
 /** The text in UTF-8: the file itself, or a transcoded copy. */
-async function inUtf8(path: string, head: Buffer, reading: Reading, bench: Workbench) {
-  const asUtf8 = async (encoding: Encoding) => {
+async function inUtf8(
+  path: string,
+  head: Buffer,
+  reading: Reading,
+  bench: Workbench,
+): Promise<Utf8Text> {
+  const asUtf8 = async (encoding: Encoding, encodingNotes: readonly string[]) => {
     const to = join(bench.folder, newUuid());
     await writeUtf8(path, encoding, to);
-    return { path: to, head: await readHead(to), scan: await scanText(to) };
+    return { path: to, head: await readHead(to), scan: await scanText(to), encodingNotes };
   };
   const refuse = (bytes: Buffer): void => {
     const what = reading.as === undefined ? describeNoData(bytes) : undefined;
@@ -225,15 +256,18 @@ async function inUtf8(path: string, head: Buffer, reading: Reading, bench: Workb
   };
   refuse(head);
   const declared = reading.encoding;
-  const wide = declared ?? detectWideEncoding(head);
-  if (wide !== undefined && wide !== 'utf-8') {
-    const text = await asUtf8(wide);
+  const wide = declared === undefined ? detectWideEncoding(head) : { encoding: declared };
+  if (wide !== undefined && wide.encoding !== 'utf-8') {
+    const text = await asUtf8(wide.encoding, describeEncoding(wide));
     refuse(text.head);
     return text;
   }
   const scan = await scanText(path);
-  if (scan.isUtf8 || scan.hasNul || declared === 'utf-8') return { path, head, scan };
-  return asUtf8(await detectNarrowEncoding(path));
+  if (scan.isUtf8 || scan.hasNul || declared === 'utf-8') {
+    return { path, head, scan, encodingNotes: [] };
+  }
+  const narrow = await detectNarrowEncoding(path);
+  return asUtf8(narrow.encoding, describeEncoding(narrow));
 }
 
 const isPacked = (content: string): content is Packing =>

@@ -75,12 +75,31 @@ export async function openLoad(
   const relation = load.relation ?? (await openRelation(opening, bench));
   for (const note of relation.notes ?? []) await events.log(note);
   const isKnown = dataset !== undefined && (load.standIn !== undefined || !isPlaceholder(dataset));
-  if (relation.empty !== true || isKnown) return relation;
+  if (relation.empty !== true) return relation;
+  if (load.needsRecord === true && relation.unread === undefined) throw noRecord();
+  if (isKnown) return relation;
   const header = quoteExcerpt(relation.columns.map(({ name }) => name).join(','));
+  const { unread } = relation;
+  if (unread !== undefined) {
+    const batch = { rejects: unread.rejects, invalid: unread.count };
+    const reasons = unread.rejects.slice(0, 3).map(({ line, error }) => `line ${line}: ${error}`);
+    throw new RejectedFailure(
+      `no record fits the header (${header}): ${reasons.join('; ')}`,
+      batch,
+    );
+  }
   const problem = `the body has a header (${header}) and no record`;
   const rule = 'a new dataset needs a record for its types: add one, or create the dataset first';
   throw new Failure('InvalidBody', `${problem}; ${rule}`);
 }
+
+/** The failure of a write whose body has no record. */
+export const noRecord = (): Failure =>
+  new Failure(
+    'InvalidBody',
+    'the body has no record: a record is a JSON object such as {"symbol":"A","close":1.5}; ' +
+      'send one, a list of them, or one on each line',
+  );
 
 /** Runs a load on this node or a free one. @throws Failure with the reason; then nothing is visible. */
 export async function ingest(

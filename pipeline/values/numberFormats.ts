@@ -321,3 +321,7 @@ export function plainNumber(spaced: string, style: NumberStyle): string {
 /** SQL test whether the text is a number that casts read. */
 export const isPlainNumber = (text: string): string =>
   `(${matches(text, PLAIN.point)} OR ${matches(text, PLAIN.comma)})`;
+
+/** SQL test whether casts read another number than the style: 1.234 is 1234 with decimal commas. */
+export const isOtherNumber = (text: string, style: NumberStyle): string =>
+  `(${matches(text, PLAIN.point)} AND NOT ${matches(text, PLAIN[style])})`;

@@ -1,6 +1,6 @@
 // Writes single records or small batches: pushes them if possible, otherwise loads them.
 import { Readable } from 'node:stream';
-import { ingest } from '../../../pipeline/merge/ingest.ts';
+import { ingest, noRecord } from '../../../pipeline/merge/ingest.ts';
 import type { Finish } from '../../../pipeline/merge/loadStore.ts';
 import { matchesSchema, toPushes } from '../../../pipeline/merge/pushed.ts';
 import { type Ingested, silentEvents } from '../../../pipeline/conform/load.ts';
@@ -90,6 +90,7 @@ export async function storeRecords(
   const body = await readSmallBody(call);
   const earlier = body && (await once.earlier<WriteResult>(hashBody(body.bytes)));
   if (earlier !== undefined) return earlier;
+  if (body?.value !== undefined && !hasRecord(body.value)) throw noRecord();
   await checkStorage(services.storage, caller.account, workspace);
   const rules = readDuplicates(call.query);
   if (existing !== undefined)
@@ -102,6 +103,12 @@ export async function storeRecords(
   if (pushResult !== undefined) return pushResult;
   return loadRecords(call, { workspace, dataset: existing?.dataset ?? id, body }, services, once);
 }
+
+/** Whether a JSON value is a record, or a list with one; a list of lists may be records too. */
+const hasRecord = (value: unknown): boolean =>
+  Array.isArray(value) ? value.some(isObject) : isObject(value);
+
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
 
 interface RecordLoad {
   readonly workspace: string;
@@ -126,6 +133,7 @@ async function loadRecords(
     ...parseDateOrder(call.query),
     ...(call.query['confirmAdjustment'] === true ? { reading: CONFIRMED } : {}),
     rejectsMax: 0,
+    needsRecord: true as const,
   };
   const spooled = await spoolBody(body === undefined ? call : withBody(call, body.bytes), services);
   const load = { ...order, path: spooled.path };

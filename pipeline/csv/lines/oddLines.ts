@@ -7,6 +7,7 @@ import { QuoteScan } from './quoteScan.ts';
 /** Bytes read and inspected per turn of the event loop. */
 const PIECE_BYTES = 256 * 1024;
 const [TAB, FEED, RETURN, BLANK, QUOTE, COMMENT] = [9, 10, 13, 32, 34, 35] as const;
+const [CAPITAL_A, CAPITAL_Z] = [65, 90] as const;
 /** Characters of the header that are searched for. */
 const BEGIN_MAX = 200;
 
@@ -17,15 +18,16 @@ interface PlainFile {
   readonly width: number;
   /** The byte where the first line below the header begins. */
   readonly start: number;
-  /** The header up to its first delimiter; empty if there is none. */
-  readonly begin: string;
+  /** The first name of the header; undefined if there is none. */
+  readonly begin: string | undefined;
 }
 
 export async function hasOddLines(plain: PlainFile): Promise<boolean> {
   const { begin, delimiter, path, start, width } = plain;
   const sign = delimiter.charCodeAt(0);
   if (delimiter.length !== 1 || sign > 127) return true;
-  const lines = { begin: Buffer.from(begin.slice(0, BEGIN_MAX)), sign, width };
+  const name = begin?.slice(0, BEGIN_MAX).toLowerCase();
+  const lines = { begin: name === undefined ? undefined : Buffer.from(name), sign, width };
   const file = await open(path);
   try {
     const buffer = await allocateBuffer(file, PIECE_BYTES);
@@ -58,7 +60,8 @@ export async function hasOddLines(plain: PlainFile): Promise<boolean> {
 }
 
 interface Lines {
-  readonly begin: Buffer;
+  /** The first name of the header in lower case. */
+  readonly begin: Buffer | undefined;
   readonly sign: number;
   readonly width: number;
 }
@@ -75,7 +78,7 @@ function inspect(piece: Buffer, { begin, sign, width }: Lines): 'plain' | 'odd' 
     if (piece[last] === sign && !hasCells(piece, from, last, sign, width)) return 'odd';
     from = at + 1;
     if (next === COMMENT) return 'odd';
-    if (next === begin[0] && startsWith(piece, from, begin)) return 'odd';
+    if (begin !== undefined && startsWith(piece, from, begin, sign)) return 'odd';
     if (next === FEED || next === RETURN) {
       return isAllBlank(piece.subarray(at)) ? 'blank end' : 'odd';
     }
@@ -84,12 +87,26 @@ function inspect(piece: Buffer, { begin, sign, width }: Lines): 'plain' | 'odd' 
   return 'plain';
 }
 
-function startsWith(piece: Buffer, from: number, begin: Buffer): boolean {
-  for (let at = 1; at < begin.length; at += 1) {
-    if (piece[from + at] !== begin[at]) return false;
+/** Whether the first cell of a line is the name, in any case and with any blanks around it. */
+function startsWith(piece: Buffer, from: number, name: Buffer, sign: number): boolean {
+  let at = from;
+  while (piece[at] === BLANK || (piece[at] === TAB && sign !== TAB)) at += 1;
+  for (const byte of name) {
+    if (!isSameLetter(piece[at] ?? 0, byte)) return false;
+    at += 1;
   }
-  return begin.length > 0;
+  // The rest of a name that is cut off is not compared.
+  if (name.length >= BEGIN_MAX) return true;
+  while (piece[at] === BLANK || (piece[at] === TAB && sign !== TAB)) at += 1;
+  const end = piece[at];
+  return end === undefined || end === sign || end === FEED || end === RETURN;
 }
+
+/** Letters outside ASCII are not compared: the case of some has another number of bytes. */
+const isSameLetter = (byte: number, lower: number): boolean =>
+  byte === lower ||
+  (byte >= CAPITAL_A && byte <= CAPITAL_Z && byte + 32 === lower) ||
+  (byte > 127 && lower > 127);
 
 /** Whether a line has at most `width` cells, the last of which is empty. */
 function hasCells(piece: Buffer, from: number, last: number, sign: number, width: number): boolean {

@@ -1,7 +1,6 @@
 // Detects the end of a table and the beginning of another one in the same file: a header line after a gap.
 import { PROPERTIES_MAX } from '../../../store/lake/versions/columns.ts';
-import { isMissing } from '../../values/missing.ts';
-import { inferType } from '../../values/infer.ts';
+import { isText, repeatsHeader } from './headerRows.ts';
 import type { CsvRecord } from './records.ts';
 
 export interface SecondTable {
@@ -92,7 +91,7 @@ export class TableEnds {
   private isHeader(cells: readonly string[]): boolean {
     const { header, typed, width } = this.file;
     const names = cells.slice(0, width);
-    if (header !== undefined && header.every((name, at) => name === names[at])) {
+    if (repeatsHeader(names, header, typed)) {
       return this.gap === 'title';
     }
     const filled = names.filter((cell) => cell.trim() !== '');
@@ -109,9 +108,3 @@ export class TableEnds {
     return [`warning: ${what}: to load it, pass skipLines=${line - 1} (--skip-lines ${line - 1})`];
   }
 }
-
-/** Whether a word is neither a value of a typed column nor a mark of no value. */
-const isText = (cell: string): boolean => {
-  const { format, type } = inferType([cell.trim()]).property;
-  return type === 'string' && format === undefined && !isMissing(cell);
-};

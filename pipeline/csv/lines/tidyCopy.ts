@@ -8,6 +8,7 @@ import type { Reject } from '../../../store/work/jobs.ts';
 import { REJECTS_MAX } from '../../../store/work/jobs.ts';
 import type { LineSteps, UnreadLines } from '../../bytes/unreadLines.ts';
 import { COMMENTED, LineList } from './lineList.ts';
+import { repeatsHeader } from './headerRows.ts';
 import { type SecondTable, TableEnds } from './tableEnds.ts';
 import type { CsvRecord, Dialect } from './records.ts';
 import { readRecords } from './recordStream.ts';
@@ -106,7 +107,7 @@ class Tidying {
     if (own.length !== width) {
       return this.reject(record, wrongWidth(width, own.length));
     }
-    if (this.repeatsHeader(own)) {
+    if (repeatsHeader(own, this.file.header, this.file.typed)) {
       this.headers.add(line);
       return '';
     }
@@ -114,13 +115,6 @@ class Tidying {
     this.written += 1;
     this.number(record);
     return `${own.map((cell) => quoteCell(cell, width)).join(TIDY_DELIMITER)}\n`;
-  }
-
-  /** Detects a repeated header; a column of words may contain its own name. */
-  private repeatsHeader(cells: readonly string[]): boolean {
-    const { header, typed, width } = this.file;
-    if (header === undefined || (width === 1 && typed[0] !== true)) return false;
-    return header.every((name, at) => name === cells[at]);
   }
 
   private number({ line }: CsvRecord): void {

@@ -1,7 +1,7 @@
 // Numbers as people write them in tables, through real loads.
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, test } from 'vitest';
-import { loaded, read } from '../../base/client.ts';
+import { load, loaded, read } from '../../base/client.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
 import { fileOf, loadColumn, typeOf, valuesOf } from './written.ts';
 
@@ -156,4 +156,37 @@ test('thousands far down, and in a later file, are those of the file', async () 
   const more = await loaded(server, 'BESIDE_LATE', 'k;v;w\nx;2.310;7,25\n');
   assert.deepEqual([more.recordsIngested, more.recordsInvalid], [1, 0]);
   assert.match(await read(server, '/data/WS/BESIDE_LATE/x'), /"v":2310[,}]/);
+});
+
+async function notesOf(id: string, body: string): Promise<readonly string[]> {
+  const answer = await load(server, id, body, { key: 'symbol' });
+  const text = await answer.text();
+  assert.equal(answer.status, 200, text);
+  const { notes } = JSON.parse(text) as { readonly notes: readonly string[] };
+  return notes.filter((note) => note.includes('read '));
+}
+
+const POINTS = 'read with points between thousands';
+
+test('points that are read as separators of thousands are counted, with the first number', async () => {
+  const first = await notesOf('POINTS', 'symbol;close\nA;1.234\nB;2,5\nC;5.678\nD;7\n');
+  assert.deepEqual(first, [
+    'close: 1 text is read as a number, the first is "2,5" in line 3: 2.5',
+    `close: 2 texts are ${POINTS}, the first is "1.234" in line 2: 1234`,
+  ]);
+});
+
+test('points in a later file of an existing number are counted too', async () => {
+  await loaded(server, 'POINTS_LATER', 'symbol;date;w\nA;2024-01-02;5.5\n', { key: 'symbol' });
+  const body = 'symbol;date;w\nA;2024-01-03;1,5\nB;2024-01-03;2.345\n';
+  assert.deepEqual(await notesOf('POINTS_LATER', body), [
+    'w: 1 text is read as a number, the first is "1,5" in line 2: 1.5',
+    `w: 1 text is ${POINTS}, the first is "2.345" in line 3: 2345`,
+  ]);
+  // Decimal commas of another column decide.
+  const beside = 'symbol;date;w;x\nC;2024-01-03;1.234;1,5\n';
+  assert.deepEqual(await notesOf('POINTS_BESIDE', beside), [
+    `w: 1 text is ${POINTS}, the first is "1.234" in line 2: 1234`,
+    'x: 1 text is read as a number, the first is "1,5" in line 2: 1.5',
+  ]);
 });
