@@ -126,7 +126,7 @@ function keepsDigits(text: string, value: string, decimals: readonly number[]): 
 }
 
 /** Digits between leading and trailing zeros. */
-const significant = (text: string): string =>
+export const significant = (text: string): string =>
   `trim(regexp_replace(regexp_replace(${text}, '[eE].*$', ''), '[^0-9]', '', 'g'), '0')`;
 
 /** A day with a time other than midnight is not a day. */

@@ -86,7 +86,7 @@ const isReal = (value: string): boolean => REAL.test(value) && NUMBER.test(value
 const isShort = (value: string): boolean => value.length <= DIGITS_MAX && !/e/i.test(value);
 
 /** Whether a double keeps all digits of a number. */
-const fitsDouble = (value: string): boolean =>
+export const fitsDouble = (value: string): boolean =>
   isShort(value) || significant(value) === significant(String(Number(value)));
 
 /** Digits between leading and trailing zeros, without the exponent. */

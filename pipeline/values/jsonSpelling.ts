@@ -17,6 +17,8 @@ const PATTERN_MAX = 20_000;
 
 const DIGITS = String.raw`-?\d{1,18}`;
 const NUMBER = String.raw`${DIGITS}(?:\.\d+)?(?:[eE][+-]?\d{1,2})?`;
+/** At most 15 digits, which every double keeps. */
+const SHORT = String.raw`-?(?:\d{1,5}(?:\.\d{1,10})?|\d{6,9}(?:\.\d{1,6})?|\d{10,15})(?:[eE][+-]?\d{1,2})?`;
 const TEXT = String.raw`"(?:[^"\\]|\\.)*"`;
 
 /** RE2 patterns. 18 digits always fit 64 bits, and with an exponent of two digits a double. */
@@ -41,10 +43,12 @@ export function findJsonSpelling({ property, spelling }: Inferred): Spelled | un
  * one order, every value null or in its spelling. Among valid JSON texts nothing else matches.
  * Undefined if the lists have no common order, or a member has values without a pattern.
  * @param lists names of some records' members, in their order
+ * @param hasLongNumbers numbers may have more than 15 digits: a double may round them
  */
 export function spellingPattern(
   lists: readonly (readonly string[])[],
   spelled: ReadonlyMap<string, Spelled | undefined>,
+  hasLongNumbers = false,
 ): string | undefined {
   const order = commonOrder(lists);
   if (order === undefined) return undefined;
@@ -53,7 +57,8 @@ export function spellingPattern(
     const as = spelled.get(name);
     if (as === undefined) return undefined;
     const key = JSON.stringify(name).replace(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
-    parts.push(String.raw`(?:,?\s*${key}\s*:\s*(?:${VALUES[as]}|null)\s*)?`);
+    const value = hasLongNumbers ? VALUES[as] : VALUES[as].replace(NUMBER, SHORT);
+    parts.push(String.raw`(?:,?\s*${key}\s*:\s*(?:${value}|null)\s*)?`);
   }
   const pattern = String.raw`\s*\{\s*${parts.join('')}\}\s*`;
   return pattern.length > PATTERN_MAX ? undefined : pattern;

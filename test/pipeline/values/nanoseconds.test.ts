@@ -55,7 +55,7 @@ test('are counted from 1970 in CSV and JSON, in seconds or nanoseconds', async (
   for (const [at, list] of [counts, seconds, counts.toReversed(), seconds.toReversed()].entries()) {
     const csv = `k,time\n${list.map((text, row) => `r${row},${text}\n`).join('')}`;
     const json = list.map((text, row) => `{"k":"r${row}","time":${text}}\n`).join('');
-    const bodies = { CSV: csv, ...(at % 2 === 0 ? { JSON: json } : {}) };
+    const bodies = { CSV: csv, JSON: json };
     for (const [format, body] of Object.entries(bodies)) {
       const id = `${format}_${at}`;
       await loaded(server, id, body, { key: 'k', date: 'time' });
