@@ -16,7 +16,8 @@ export const MEMBERS_MAX = 60;
 const PATTERN_MAX = 20_000;
 
 const DIGITS = String.raw`-?\d{1,18}`;
-const NUMBER = String.raw`${DIGITS}(?:\.\d+)?(?:[eE][+-]?\d{1,2})?`;
+/** Decimals of any length: `roundedTest` finds those that a double rounds. */
+const NUMBER = String.raw`-?(?:\d{1,15}|\d{1,18}\.\d+)(?:[eE][+-]?\d{1,2})?`;
 /** At most 15 digits, which every double keeps. */
 const SHORT = String.raw`-?(?:\d{1,5}(?:\.\d{1,10})?|\d{6,9}(?:\.\d{1,6})?|\d{10,15})(?:[eE][+-]?\d{1,2})?`;
 const TEXT = String.raw`"(?:[^"\\]|\\.)*"`;
@@ -27,7 +28,7 @@ const VALUES: Readonly<Record<Spelled, string>> = {
   number: NUMBER,
   boolean: 'true|false',
   date: String.raw`"\d{4}-\d\d-\d\d"`,
-  scalar: `${TEXT}|${NUMBER}|true|false`,
+  scalar: `${TEXT}|${DIGITS}|${NUMBER}|true|false`,
 };
 
 /** Undefined for objects and arrays: a pattern cannot find their end. */
