@@ -6,6 +6,7 @@ import {
   type ColumnKind,
   columnKind,
   type ColumnType,
+  isDateType,
   isSystemColumn,
   ROW_COLUMN,
   SOURCE_COLUMN,
@@ -45,7 +46,7 @@ export function declaredOrder(
   { columns }: Relation,
   { name, type }: Pick<Column, 'name' | 'type'>,
 ): DateOrder | undefined {
-  if (type !== 'date' && type !== 'timestamp') return undefined;
+  if (!isDateType(type)) return undefined;
   return columns.find((column) => column.name === name)?.inferred.spelling?.order;
 }
 

@@ -30,6 +30,7 @@ import {
   buildValue,
   withExponents,
 } from '../values/relation.ts';
+import { belowMicrosecondTest } from '../values/exactText.ts';
 import { rejectStatements } from '../values/rejectedLines.ts';
 import type { Batch, BatchRequest } from './batchRequest.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
@@ -138,11 +139,21 @@ export function faultExpression({
     return condition === undefined
       ? []
       : [
-          `WHEN ${condition} THEN ${literal(`${misfitError(column)}, not `)} || ${quotedValue(column.name)}`,
+          `WHEN ${condition} THEN ${literal(`${misfitError(column)}, not `)}
+            || ${quotedValue(column.name)} || ${cutReason(column)}`,
         ];
   });
   const cases = [...recordFaults(relation, columns), ...unknown, ...misfits, ...absent];
   return cases.length === 0 ? 'CAST(NULL AS VARCHAR)' : `CASE ${cases.join(' ')} END`;
+}
+
+/** Explains why a time does not fit a date-time, if a cast would cut its digits. */
+function cutReason({ name, type }: Column): string {
+  if (type !== 'timestamp') return `''`;
+  const text = `CAST(${identifier(name)} AS VARCHAR)`;
+  const reason = ': digits below a microsecond need a property of format date-time-ns';
+  const isCount = `regexp_full_match(${text}, '-?[0-9]{18,19}') AND NOT ends_with(${text}, '000')`;
+  return `CASE WHEN ${belowMicrosecondTest(text)} OR (${isCount}) THEN ${literal(reason)} ELSE '' END`;
 }
 
 function valueOfName(name: string, relation: Relation, columns: readonly Column[]): string {

@@ -2,7 +2,7 @@
 // fits. Its index is unique where the caller or its place (a market input in CORE) declares it; otherwise
 // it is inferred, orders the records and finds them, and every record is kept, now and later.
 import { checkDuplicates, repeatHandling } from './duplicates.ts';
-import type { PropertyType } from '../../store/lake/versions/columns.ts';
+import { isDated, type PropertyType } from '../../store/lake/versions/columns.ts';
 import {
   type ColumnMapping,
   type Dataset,
@@ -27,7 +27,7 @@ import {
   sortByIndex,
   dropEmptyLines,
 } from './indexProof.ts';
-import { withExpectedDates } from '../values/infer.ts';
+import { widen, withExpectedDates } from '../values/infer.ts';
 import {
   checkColumns,
   noDateFailure,
@@ -189,7 +189,8 @@ async function widenTypes(
     const guessed = ownProperty(wider, column) ?? { type: 'string' };
     const own = relation.columns.find(({ name }) => name === column)?.inferred.own;
     const isWidest = own === undefined || isSameType(own, guessed);
-    if (run.load.mapping?.date === column && guessed.format !== undefined && isWidest) {
+    const isLost = isWidest && !isDated(widen(guessed, value));
+    if (run.load.mapping?.date === column && guessed.format !== undefined && isLost) {
       const example = JSON.stringify(value.slice(0, 100));
       const was = describeType(column, guessed, relation);
       throw noDateFailure(column, `line ${line} has ${example}, no ${was}`);

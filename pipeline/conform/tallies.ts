@@ -5,6 +5,7 @@ import type { Row } from '../../store/duckdb/protocol.ts';
 import { runStatements } from '../batch/batchStatements.ts';
 import type { DateTally } from '../values/dateFormats.ts';
 import { hasClockTest, isOrderedTest, loweredText, writtenInstant } from '../values/dateReading.ts';
+import { belowMicrosecondTest } from '../values/exactText.ts';
 import { missingTest } from '../values/missing.ts';
 import { numberMembers, numberTallyTerms, type NumberTally } from '../values/numberFormats.ts';
 import { fromClause, misfitTest, type Relation } from '../values/relation.ts';
@@ -58,6 +59,7 @@ const DATE_COUNTS = [
   'differ',
   'ordered',
   'clocks',
+  'nanoseconds',
 ] as const;
 
 /** The tally of numbers in a row of `countAll`. */
@@ -110,9 +112,10 @@ export async function countAll(
 }
 
 const dateMembers = (text: string): string =>
-  `${text} AS text, ${writtenInstant(text, { order: 'DMY' })} AS day_first,
-    ${writtenInstant(text, { order: 'MDY' })} AS month_first, ${isOrderedTest(text)} AS ordered,
-    ${hasClockTest(loweredText(text))} AS clock`;
+  `${text} AS text, ${writtenInstant(text, { order: 'DMY', truncates: true })} AS day_first,
+    ${writtenInstant(text, { order: 'MDY', truncates: true })} AS month_first,
+    ${isOrderedTest(text)} AS ordered,
+    ${hasClockTest(loweredText(text))} AS clock, ${belowMicrosecondTest(text)} AS nanoseconds`;
 
 const IS_VALUE = 'given AND NOT mark';
 const countWhere = (condition: string): string =>
@@ -123,6 +126,7 @@ const DATE_TERMS = `${countWhere('day_first IS NULL AND month_first IS NULL')} A
   ${countWhere(dayFirstOnly)} AS dayFirstOnly, ${countWhere(monthFirstOnly)} AS monthFirstOnly,
   ${countWhere('day_first <> month_first')} AS differ, ${countWhere('ordered')} AS ordered,
   ${countWhere('clock AND coalesce(day_first, month_first) IS NOT NULL')} AS clocks,
+  ${countWhere('nanoseconds AND coalesce(day_first, month_first) IS NOT NULL')} AS nanoseconds,
   min(text) FILTER (WHERE day_first <> month_first) AS open,
   min(text) FILTER (WHERE ${dayFirstOnly}) AS dayFirst,
   min(text) FILTER (WHERE ${monthFirstOnly}) AS monthFirst`;

@@ -18,17 +18,17 @@ type Properties = Readonly<Record<string, PropertyType>>;
 export const ownProperty = (properties: Properties, name: string): PropertyType | undefined =>
   Object.hasOwn(properties, name) ? properties[name] : undefined;
 
-/** @param fitsNumbers the stored integers are exact as numbers */
+/** @param isExact each stored value is exact in a wider type other than text */
 export async function widenFor(
   misfit: Misfit,
   guessed: PropertyType,
   { relation, run }: { readonly relation: Relation; readonly run: Pick<LoadContext, 'events'> },
-  fitsNumbers = true,
+  isExact = true,
 ): Promise<PropertyType> {
   const { column, value } = misfit;
   const own = relation.columns.find(({ name }) => name === column)?.inferred.own;
   const next = widen(guessed, value);
-  const text = next.type === 'number' && !fitsNumbers ? ({ type: 'string' } as const) : next;
+  const text = toColumnType(next) === 'varchar' || isExact ? next : ({ type: 'string' } as const);
   const wider = own === undefined || isSameType(own, guessed) ? text : own;
   await logWidened(misfit, wider, guessed, { relation, run });
   return wider;

@@ -110,7 +110,7 @@ function unknown(name: string): Failure {
 }
 
 /** Converts a local time of the zone, an SQL timestamp expression, to UTC. */
-export function instantIn(local: string, name: string): string {
+export function instantIn(local: string, name: string, type: 'timestamp' | 'timestamp_ns'): string {
   const { changes, offset } = zoneOf(name);
   // The earlier offset applies to an ambiguous local time: a step begins where both clocks are past the
   // change.
@@ -119,7 +119,9 @@ export function instantIn(local: string, name: string): string {
     offset: after,
   }));
   const seconds = steps.length === 0 ? String(offset) : offsetTree(local, offset, steps);
-  return `(${local} - to_seconds(${seconds}))`;
+  if (type === 'timestamp') return `(${local} - to_seconds(${seconds}))`;
+  // Subtracting an interval would cut nanoseconds.
+  return `make_timestamp_ns(epoch_ns(${local}) - 1000000000 * (${seconds})::BIGINT)`;
 }
 
 interface Step {

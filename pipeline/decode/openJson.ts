@@ -175,7 +175,8 @@ async function toRelation(
   // Each further statement takes 5 ms or more; for few records any plan is fast.
   if (sample.whole && !suspects) return jsonRelation(empty, sample, sample.names, false);
   const pattern = samplePattern(sample);
-  const [unlike] = await readJson(empty, unlikeStatement(empty, pattern, suspects), bench);
+  const statement = unlikeStatement(empty, pattern, suspects, sample.hasLongNumbers);
+  const [unlike] = await readJson(empty, statement, bench);
   if (Number(unlike?.['suspects']) > 0) return undefined;
   const all = (unlike?.['names'] ?? []) as readonly string[];
   const sampledNames = new Set(sample.names);

@@ -20,6 +20,8 @@ import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { Table } from '../../store/lake/versions/lakeRead.ts';
 import type { Push } from '../../store/lake/pushes/pendingRows.ts';
 import { isoTime } from '../../store/base/clock.ts';
+import { DIGITS_MAX } from '../values/exactText.ts';
+import { fitsDouble } from '../values/infer.ts';
 import { INDEX_BYTES_MAX } from '../values/relation.ts';
 
 /** Records of one push; more must be a load. */
@@ -45,6 +47,21 @@ interface PushedBody {
 /** Matches numbers in JSON values that JavaScript would write with other digits. */
 const REWRITTEN = /(?:\d\.?){16}|\d[eE]|-0/;
 
+/** Matches numbers of JSON, and parts of texts. */
+const NUMBERS = /\d[\d.eE+-]*/g;
+/** Characters in front of a number that is a value. */
+const BEFORE_NUMBER = ':,[- \t\r\n';
+
+/** Whether a double has other digits than a number of the JSON text. */
+function hasRounded(text: string): boolean {
+  for (const { 0: digits, index } of text.matchAll(NUMBERS)) {
+    const isLong = digits.length > DIGITS_MAX || /e/i.test(digits);
+    if (isLong && BEFORE_NUMBER.includes(text[index - 1] ?? ' ') && !fitsDouble(digits))
+      return true;
+  }
+  return false;
+}
+
 /**
  * Converts the records of a body, an object or an array of them. Undefined if one of them needs the exact
  * path of a load, or the unique index has no date property.
@@ -60,7 +77,8 @@ export function toPushes(
 ): readonly Push[] | undefined {
   if (dataset.mapping.date === undefined && !dataset.numbered) return undefined;
   const isKept = table.columns.some(({ type }) => type === 'json' || isExactNumber(type));
-  if (isKept && REWRITTEN.test(bytes.toString('latin1'))) return undefined;
+  const text = bytes.toString('latin1');
+  if ((isKept && REWRITTEN.test(text)) || hasRounded(text)) return undefined;
   const records: readonly unknown[] = Array.isArray(value) ? value : [value];
   if (records.length === 0 || records.length > RECORDS_MAX) return undefined;
   if (mixesTimes(records, table.columns)) return undefined;

@@ -9,6 +9,8 @@ export type DateOrder = 'MDY' | 'DMY';
 export interface DateSpelling {
   /** An instant, not a day. */
   readonly time: boolean;
+  /** Some values have digits, not only zeros, below a microsecond. */
+  readonly hasNanoseconds?: true;
   readonly read:
     | { readonly kind: 'cast' }
     /** As people write it, each value separately; without an order, values that depend on it are not read. */
@@ -130,6 +132,9 @@ interface Reading {
   readonly at: number;
 }
 
+/** Matches digits below a microsecond that are not only zeros; the pattern is valid in RE2 too. */
+export const BELOW_MICROSECOND = /[.,]\d{6}\d*[1-9]/;
+
 /** Undefined if the value has no shape of a date. */
 function parseDate(value: string): Reading | undefined {
   if (value.length > DATE_CHARACTERS_MAX) return undefined;
@@ -191,6 +196,8 @@ export interface DateTally {
   /** Written with digits whose order matters. */
   readonly ordered: number;
   readonly clocks: number;
+  /** Values with digits below a microsecond. */
+  readonly nanoseconds: number;
   /** Indexes in `SHAPES`. */
   readonly first: readonly number[];
 }
@@ -204,21 +211,30 @@ type DateVerdict = DateSpelling | 'ambiguous' | 'contradiction' | undefined;
  *   others
  */
 export function dateVerdict(tally: DateTally, order?: DateOrder): DateVerdict {
-  const { clocks, dayFirstOnly, first, differ, monthFirstOnly, neither, ordered, count } = tally;
+  const { clocks, count, dayFirstOnly, differ, first, monthFirstOnly } = tally;
+  const { nanoseconds, neither, ordered } = tally;
   if (count === 0 || neither > 0) return undefined;
-  const time = clocks > 0;
+  const time =
+    nanoseconds > 0 ? ({ time: true, hasNanoseconds: true } as const) : { time: clocks > 0 };
   const written = { kind: 'written', first } as const;
-  if (ordered === 0) return { time, read: written };
-  if (order !== undefined) return { time, read: { ...written, order }, order };
+  if (ordered === 0) return { ...time, read: written };
+  if (order !== undefined) return { ...time, read: { ...written, order }, order };
   if (dayFirstOnly > 0 && monthFirstOnly > 0) return 'contradiction';
-  if (dayFirstOnly > 0) return { time, read: { ...written, order: 'DMY' } };
-  if (monthFirstOnly > 0) return { time, read: { ...written, order: 'MDY' } };
-  return differ > 0 ? 'ambiguous' : { time, read: written };
+  if (dayFirstOnly > 0) return { ...time, read: { ...written, order: 'DMY' } };
+  if (monthFirstOnly > 0) return { ...time, read: { ...written, order: 'MDY' } };
+  return differ > 0 ? 'ambiguous' : { ...time, read: written };
 }
 
 /** Undefined at the first value that is not a date: most columns have none, which must be detected fast. */
 function tallyDates(values: readonly string[]): DateTally | undefined {
-  const tally = { dayFirstOnly: 0, monthFirstOnly: 0, differ: 0, ordered: 0, clocks: 0 };
+  const tally = {
+    dayFirstOnly: 0,
+    monthFirstOnly: 0,
+    differ: 0,
+    ordered: 0,
+    clocks: 0,
+    nanoseconds: 0,
+  };
   const seen = new Set<number>();
   for (const value of values) {
     const reading = parseDate(value);
@@ -228,7 +244,9 @@ function tallyDates(values: readonly string[]): DateTally | undefined {
     if (!reading.dayFirst) tally.monthFirstOnly += 1;
     if (reading.differs) tally.differ += 1;
     if (reading.ordered) tally.ordered += 1;
-    if (reading.clock) tally.clocks += 1;
+    if (!reading.clock) continue;
+    tally.clocks += 1;
+    if (BELOW_MICROSECOND.test(value)) tally.nanoseconds += 1;
   }
   return { count: values.length, neither: 0, ...tally, first: [...seen] };
 }
@@ -256,7 +274,9 @@ export function detectDates(values: readonly string[], order?: DateOrder): DateV
   if (values.length === 0) return undefined;
   const tally = tallyDates(values);
   if (tally === undefined) return undefined;
-  return isoSpelling(values) ?? dateVerdict(tally, order);
+  const iso = isoSpelling(values);
+  if (iso === undefined) return dateVerdict(tally, order);
+  return tally.nanoseconds > 0 ? { ...iso, hasNanoseconds: true } : iso;
 }
 
 /** The unambiguous reading of the dates, or undefined. */
@@ -282,7 +302,27 @@ const NUMERIC: readonly (DateSpelling & { readonly pattern: RegExp })[] = [
 ];
 
 /** How digits alone spell dates: `20200131`, or a count since 1970. */
-export const findNumericSpelling = (values: readonly string[]): DateSpelling | undefined =>
-  values.length === 0
-    ? undefined
-    : NUMERIC.find(({ pattern }) => values.every((value) => pattern.test(value)));
+export function findNumericSpelling(values: readonly string[]): DateSpelling | undefined {
+  if (values.length === 0) return undefined;
+  const spelling = NUMERIC.find(({ pattern }) => values.every((value) => pattern.test(value)));
+  return spelling !== undefined && values.some(countsNanoseconds)
+    ? { ...spelling, hasNanoseconds: true }
+    : spelling;
+}
+
+/** Whether a count since 1970 has digits below a microsecond. */
+const countsNanoseconds = (value: string): boolean =>
+  /^-?\d{18,19}$/.test(value) ? !value.endsWith('000') : BELOW_MICROSECOND.test(value);
+
+/** Whether a date-time has digits below a microsecond. */
+export const hasNanoseconds = (value: string): boolean =>
+  countsNanoseconds(value) && (isDateText(value) || findNumericSpelling([value]) !== undefined);
+
+/** The format of a property whose values have this spelling. */
+export function dateFormatOf({
+  hasNanoseconds: isFine,
+  time,
+}: DateSpelling): 'date' | 'date-time' | 'date-time-ns' {
+  if (isFine === true) return 'date-time-ns';
+  return time ? 'date-time' : 'date';
+}

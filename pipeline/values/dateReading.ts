@@ -11,6 +11,7 @@ import {
   WEEKDAY,
   wholePattern,
 } from './dateFormats.ts';
+import { belowMicrosecondTest } from './exactText.ts';
 import { literal } from '../../store/duckdb/sqlText.ts';
 
 /** The text that is matched: in lower case, without surrounding spaces. */
@@ -51,7 +52,25 @@ export const writtenInstant = (text: string, read: Written = {}): string =>
     evaluateOnce(withoutWeekday(spelled), 'written', (plain) => buildInstant(plain, read)),
   );
 
-type Written = Pick<Extract<DateSpelling['read'], { readonly kind: 'written' }>, 'order' | 'first'>;
+type Written = Pick<
+  Extract<DateSpelling['read'], { readonly kind: 'written' }>,
+  'order' | 'first'
+> & {
+  /** Digits below a microsecond are left out; otherwise such a text is not read. */
+  readonly truncates?: true;
+};
+
+/** Reads a text as a timestamp with nanoseconds; null if it is none, or before 1678 or after 2261. */
+const writtenNanoseconds = (text: string, read: Written): string =>
+  evaluateOnce(
+    writtenInstant(text, { ...read, truncates: true }),
+    'instant',
+    (instant) => `make_timestamp_ns(TRY_CAST(epoch_us(${instant})::HUGEINT * 1000
+      + CAST(rpad(regexp_extract(${text}, ${literal(NANOSECONDS)}, 1), 3, '0') AS BIGINT) AS BIGINT))`,
+  );
+
+/** Digits below a microsecond. */
+const NANOSECONDS = String.raw`[.,]\d{6}(\d{1,3})`;
 
 /** Reads a text as a date; a time of day must be midnight. */
 function writtenDay(text: string, read: Written): string {
@@ -60,7 +79,7 @@ function writtenDay(text: string, read: Written): string {
   return evaluateOnce(writtenInstant(text, read), 'instant', midnight);
 }
 
-function buildInstant(plain: string, { first = [], order }: Written): string {
+function buildInstant(plain: string, { first = [], order, truncates }: Written): string {
   // Shapes that were seen are tried first: each that does not match costs 0.1 us.
   const shapes = [...new Set([...first.map((at) => SHAPES[at]), ...SHAPES])];
   const day = buildDay(
@@ -68,7 +87,11 @@ function buildInstant(plain: string, { first = [], order }: Written): string {
     shapes.filter((shape) => shape !== undefined),
     order,
   );
-  const clock = `TRY_CAST(concat('1970-01-01 ', ${buildClock(plain)}) AS TIMESTAMPTZ)`;
+  const micros = String.raw`regexp_replace(${buildClock(plain)}, '(\.\d{6})\d+', '\1')`;
+  const exact = `CASE WHEN NOT ${belowMicrosecondTest(plain)} THEN ${buildClock(plain)} END`;
+  // concat would read a null as an empty text.
+  const text = `'1970-01-01 ' || ${truncates === true ? micros : exact}`;
+  const clock = `TRY_CAST(${text} AS TIMESTAMPTZ)`;
   return `CAST(${day} AS TIMESTAMP) + CASE WHEN ${hasClockTest(plain)}
     THEN CAST(${clock} AS TIMESTAMP) - TIMESTAMP '1970-01-01' ELSE INTERVAL 0 SECOND END`;
 }
@@ -183,8 +206,12 @@ function quickDay(text: string, { first = [], order }: Written): string | undefi
 
 type DateRead = Exclude<DateSpelling['read'], { readonly kind: 'cast' }>;
 
+/** Column types of dates. */
+export type DateType = 'date' | 'timestamp' | 'timestamp_ns';
+
 /** Reads a text in the file's spelling as a date or a timestamp; null if it is none. */
-export function buildDate(text: string, read: DateRead, type: 'date' | 'timestamp'): string {
+export function buildDate(text: string, read: DateRead, type: DateType): string {
+  if (type === 'timestamp_ns') return buildNanoseconds(text, read);
   if (read.kind === 'written') {
     const written = type === 'date' ? writtenDay(text, read) : writtenInstant(text, read);
     const quick = quickDay(text, read);
@@ -196,6 +223,18 @@ export function buildDate(text: string, read: DateRead, type: 'date' | 'timestam
   const whole = (at: string): string => `CASE WHEN CAST(${at} AS TIMESTAMP) = ${at}
     ${type === 'date' ? `AND CAST(${at} AS DATE) = ${at}` : ''} THEN CAST(${at} AS ${type}) END`;
   return evaluateOnce(instant, 'instant', whole);
+}
+
+/** Reads a text in the file's spelling as a timestamp with nanoseconds; null if it is none. */
+function buildNanoseconds(text: string, read: DateRead): string {
+  if (read.kind === 'written') return writtenNanoseconds(text, read);
+  if (read.kind === 'strptime') return `TRY_CAST(${buildFromDigits(text, read)} AS TIMESTAMP_NS)`;
+  const isCount = matches(text, String.raw`-?\d{1,19}(?:\.\d{1,9}0*)?`);
+  const digits = `CASE WHEN ${isCount} THEN ${text} END`;
+  const factor = 1_000_000_000 / read.perSecond;
+  const count = `TRY_CAST(${digits} AS DECIMAL(38, 9)) * ${factor}`;
+  const isWhole = `${count} = trunc(${count})`;
+  return `CASE WHEN ${isWhole} THEN make_timestamp_ns(TRY_CAST(${count} AS BIGINT)) END`;
 }
 
 /** Matches first: casts would round 1580515200.7 and 12.34567891, and try_strptime accepts 2020131. */
@@ -211,7 +250,9 @@ function buildFromDigits(
   if (read.perSecond === 1) return buildFromSeconds(text);
   const whole = matches(text, String.raw`-?\d{1,19}`);
   const count = `CASE WHEN ${whole} THEN TRY_CAST(${text} AS BIGINT) END`;
-  if (read.perSecond === 1_000_000_000) return `make_timestamp((${count}) // 1000)`;
+  if (read.perSecond === 1_000_000_000) {
+    return `make_timestamp(CASE WHEN (${count}) % 1000 = 0 THEN (${count}) // 1000 END)`;
+  }
   return `make_timestamp((${count}) * ${1_000_000 / read.perSecond})`;
 }
 

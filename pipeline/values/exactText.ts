@@ -8,6 +8,7 @@ import {
   sqlType,
 } from '../../store/lake/versions/columns.ts';
 import { literal } from '../../store/duckdb/sqlText.ts';
+import { BELOW_MICROSECOND } from './dateFormats.ts';
 
 /** A time of day, to the microsecond; further zeros are exact too. */
 const CLOCK = String.raw`([01]?\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,6}0*)?)?`;
@@ -58,7 +59,7 @@ export function castText(text: string, type: ColumnType, texts: Texts = {}): str
     case 'timestamp':
       // `infinity` and `epoch` begin with a letter.
       return `CASE WHEN ${text} < 'A' AND NOT contains(${text}, 'inf')
-        THEN CAST(TRY_CAST(${text} AS TIMESTAMPTZ) AS TIMESTAMP) END`;
+        AND NOT ${belowMicrosecondTest(text)} THEN CAST(TRY_CAST(${text} AS TIMESTAMPTZ) AS TIMESTAMP) END`;
     case 'timestamp_ns':
       return castNanoseconds(`trim(CAST(${text} AS VARCHAR))`);
     case 'time': {
@@ -69,6 +70,11 @@ export function castText(text: string, type: ColumnType, texts: Texts = {}): str
       return `TRY_CAST(${text} AS ${sqlType(type)})`;
   }
 }
+
+/** SQL test whether a time has digits, not only zeros, below a microsecond: a cast would cut them. */
+export const belowMicrosecondTest = (text: string): string =>
+  `((contains(${text}, '.') OR contains(${text}, ',')) AND
+    regexp_matches(${text}, ${literal(BELOW_MICROSECOND.source)}))`;
 
 /** Reads an integer in DuckDB's own spelling by comparison; others are matched by patterns. */
 function exactInteger(text: string, isDeclared: boolean): string {
@@ -120,7 +126,7 @@ function keepsDigits(text: string, value: string, decimals: readonly number[]): 
 }
 
 /** Digits between leading and trailing zeros. */
-const significant = (text: string): string =>
+export const significant = (text: string): string =>
   `trim(regexp_replace(regexp_replace(${text}, '[eE].*$', ''), '[^0-9]', '', 'g'), '0')`;
 
 /** A day with a time other than midnight is not a day. */

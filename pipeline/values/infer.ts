@@ -4,8 +4,10 @@ import type { ColumnMapping } from '../../store/lake/datasets/datasets.ts';
 import {
   type DateOrder,
   type DateSpelling,
+  dateFormatOf,
   detectDates,
   findNumericSpelling,
+  hasNanoseconds,
 } from './dateFormats.ts';
 import { DIGITS_MAX } from './exactText.ts';
 import { isMissing } from './missing.ts';
@@ -84,7 +86,7 @@ const isReal = (value: string): boolean => REAL.test(value) && NUMBER.test(value
 const isShort = (value: string): boolean => value.length <= DIGITS_MAX && !/e/i.test(value);
 
 /** Whether a double keeps all digits of a number. */
-const fitsDouble = (value: string): boolean =>
+export const fitsDouble = (value: string): boolean =>
   isShort(value) || significant(value) === significant(String(Number(value)));
 
 /** Digits between leading and trailing zeros, without the exponent. */
@@ -107,7 +109,7 @@ function inferDates(values: readonly string[], order: DateOrder | undefined): In
 }
 
 export const inferredDates = (spelling: DateSpelling): Inferred => ({
-  property: { type: 'string', format: spelling.time ? 'date-time' : 'date' },
+  property: { type: 'string', format: dateFormatOf(spelling) },
   spelling,
   numeric: undefined,
 });
@@ -162,8 +164,7 @@ export function withExpectedDates(
       const named = DATE_NAMES.includes(name.toLowerCase());
       const isExpected = mapping === undefined ? named : mapping.date === name;
       if (!isExpected || inferred.numeric === undefined) return [name, inferred.property];
-      const format = inferred.numeric.time ? 'date-time' : 'date';
-      return [name, { type: 'string', format }];
+      return [name, { type: 'string', format: dateFormatOf(inferred.numeric) }];
     }),
   );
 }
@@ -174,6 +175,9 @@ const isLongNumber = (value: string): boolean => /^[+-]?\d{19,400}$/.test(value)
 /** The next wider type, for a value that does not fit; text is the widest. */
 export function widen(property: PropertyType, value: string): PropertyType {
   if (property.type === 'array') return { type: 'object' };
+  if (property.format === 'date-time' && hasNanoseconds(value)) {
+    return { type: 'string', format: 'date-time-ns' };
+  }
   const number = property.type === 'integer' && isReal(value) && !LEADING_ZERO.test(value);
   return number ? { type: 'number' } : { type: 'string' };
 }

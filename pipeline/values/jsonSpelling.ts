@@ -16,7 +16,10 @@ export const MEMBERS_MAX = 60;
 const PATTERN_MAX = 20_000;
 
 const DIGITS = String.raw`-?\d{1,18}`;
-const NUMBER = String.raw`${DIGITS}(?:\.\d+)?(?:[eE][+-]?\d{1,2})?`;
+/** Decimals of any length: `roundedTest` finds those that a double rounds. */
+const NUMBER = String.raw`-?(?:\d{1,15}|\d{1,18}\.\d+)(?:[eE][+-]?\d{1,2})?`;
+/** At most 15 digits, which every double keeps. */
+const SHORT = String.raw`-?(?:\d{1,5}(?:\.\d{1,10})?|\d{6,9}(?:\.\d{1,6})?|\d{10,15})(?:[eE][+-]?\d{1,2})?`;
 const TEXT = String.raw`"(?:[^"\\]|\\.)*"`;
 
 /** RE2 patterns. 18 digits always fit 64 bits, and with an exponent of two digits a double. */
@@ -25,7 +28,7 @@ const VALUES: Readonly<Record<Spelled, string>> = {
   number: NUMBER,
   boolean: 'true|false',
   date: String.raw`"\d{4}-\d\d-\d\d"`,
-  scalar: `${TEXT}|${NUMBER}|true|false`,
+  scalar: `${TEXT}|${DIGITS}|${NUMBER}|true|false`,
 };
 
 /** Undefined for objects and arrays: a pattern cannot find their end. */
@@ -41,10 +44,12 @@ export function findJsonSpelling({ property, spelling }: Inferred): Spelled | un
  * one order, every value null or in its spelling. Among valid JSON texts nothing else matches.
  * Undefined if the lists have no common order, or a member has values without a pattern.
  * @param lists names of some records' members, in their order
+ * @param hasLongNumbers numbers may have more than 15 digits: a double may round them
  */
 export function spellingPattern(
   lists: readonly (readonly string[])[],
   spelled: ReadonlyMap<string, Spelled | undefined>,
+  hasLongNumbers = false,
 ): string | undefined {
   const order = commonOrder(lists);
   if (order === undefined) return undefined;
@@ -53,7 +58,8 @@ export function spellingPattern(
     const as = spelled.get(name);
     if (as === undefined) return undefined;
     const key = JSON.stringify(name).replace(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
-    parts.push(String.raw`(?:,?\s*${key}\s*:\s*(?:${VALUES[as]}|null)\s*)?`);
+    const value = hasLongNumbers ? VALUES[as] : VALUES[as].replace(NUMBER, SHORT);
+    parts.push(String.raw`(?:,?\s*${key}\s*:\s*(?:${value}|null)\s*)?`);
   }
   const pattern = String.raw`\s*\{\s*${parts.join('')}\}\s*`;
   return pattern.length > PATTERN_MAX ? undefined : pattern;

@@ -3,12 +3,13 @@ import { readCsv } from './readCsv.ts';
 import {
   type Column,
   isDated,
+  isDateType,
   isExactNumber,
   isNumberType,
   sqlType,
 } from '../../store/lake/versions/columns.ts';
 import type { DateSpelling } from './dateFormats.ts';
-import { buildDate, evaluateOnce } from './dateReading.ts';
+import { buildDate, type DateType, evaluateOnce } from './dateReading.ts';
 import { castText, castTyped } from './exactText.ts';
 import type { Inferred } from './infer.ts';
 import { jsonMembers } from './jsonDigits.ts';
@@ -333,9 +334,7 @@ function castOf(relation: Relation, source: SourceColumn, target: Column): strin
   if (relation.kind === 'json' && relation.typed === true && source.spelled !== undefined) {
     if (READ_TYPED[source.spelled].includes(target.type)) return undefined;
   }
-  if (target.type === 'date' || target.type === 'timestamp') {
-    return castDate(name, relation, source, target.type);
-  }
+  if (isDateType(target.type)) return castDate(name, relation, source, target.type);
   if (target.type === 'varchar') return isNamed ? name : undefined;
   if (target.type === 'json') {
     return relation.kind === 'json' ? undefined : `TRY_CAST(nullif(${name}, '') AS JSON)`;
@@ -357,25 +356,32 @@ function castDate(
   text: string,
   { zone }: Pick<Relation, 'zone'>,
   { inferred }: Pick<SourceColumn, 'inferred'>,
-  type: 'date' | 'timestamp',
+  type: DateType,
 ): string {
   const read = findSpelling(inferred);
   const date = read === undefined ? castText(text, type) : buildDate(text, read, type);
-  if (zone === undefined || type === 'date' || read?.kind === 'epoch') return date;
-  return zonedInstant(text, date, read, zone);
+  // A column of nanoseconds may have counts since 1970 beside texts.
+  const value =
+    type === 'timestamp_ns' && read !== undefined
+      ? `coalesce(${castText(text, type)}, ${date})`
+      : date;
+  if (zone === undefined || type === 'date' || read?.kind === 'epoch') return value;
+  return zonedInstant(text, value, read, zone, type);
 }
 
 /** The local time of a property, null if the text has an offset; undefined if its times have no zone. */
 export function localTime(relation: Relation, target: Column): string | undefined {
   const { zone: _, ...own } = relation;
   const source = relation.columns.find(({ name }) => name === target.name);
-  if (source === undefined || target.type !== 'timestamp') return undefined;
+  if (source === undefined || !isDateType(target.type) || target.type === 'date') return undefined;
   const { property, spelling } = source.inferred;
   // Parquet has its own times.
   if (relation.kind === 'parquet' && property.format !== undefined && !spelling) return undefined;
   const date = castOf(own, source, target);
   const read = findSpelling(source.inferred);
-  return date === undefined ? undefined : localOnly(identifier(target.name), date, read);
+  if (date === undefined) return undefined;
+  const instant = target.type === 'timestamp_ns' ? `CAST(${date} AS TIMESTAMP)` : date;
+  return localOnly(identifier(target.name), instant, read);
 }
 
 /** Converts a typed value of a Parquet file to the property's type without loss. */
@@ -391,7 +397,7 @@ function castValue(
   if (target.type === 'time' && isDated(inferred.property)) return 'CAST(NULL AS TIME)';
   const text = type === 'string' && (format === undefined || inferred.spelling !== undefined);
   if (text && target.type !== 'varchar') {
-    return target.type === 'date' || target.type === 'timestamp'
+    return isDateType(target.type)
       ? castDate(value, relation, { inferred }, target.type)
       : castText(value, target.type);
   }

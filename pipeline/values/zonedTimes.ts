@@ -9,12 +9,20 @@ const isInstant = (read: Read): boolean =>
   read?.kind === 'epoch' || (read?.kind === 'strptime' && read.hasOffset === true);
 
 /** The instant of `date`, the time of the text without its zone. */
-export function zonedInstant(text: string, date: string, read: Read, zone: string): string {
+export function zonedInstant(
+  text: string,
+  date: string,
+  read: Read,
+  zone: string,
+  type: 'timestamp' | 'timestamp_ns',
+): string {
   if (isInstant(read)) return date;
-  const instant = evaluateOnce(date, 'local', (local) => instantIn(local, zone));
+  const instant = evaluateOnce(date, 'local', (local) => instantIn(local, zone, type));
+  // Counts since 1970 have no zone.
+  const isCount = type === 'timestamp_ns' ? `regexp_full_match(${text}, '-?[0-9]+')` : 'false';
   return read?.kind === 'strptime'
     ? instant
-    : `CASE WHEN ${hasOffsetTest(text)} THEN ${date} ELSE ${instant} END`;
+    : `CASE WHEN ${hasOffsetTest(text)} OR ${isCount} THEN ${date} ELSE ${instant} END`;
 }
 
 /** `date` if it is a local time, else null; undefined if it never is. */

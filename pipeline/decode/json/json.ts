@@ -6,6 +6,7 @@ import { Failure } from '../../../store/base/failure.ts';
 import { HEAD_BYTES } from '../../bytes/content.ts';
 import type { DateOrder } from '../../values/dateFormats.ts';
 import { inferJsonType, type Inferred } from '../../values/infer.ts';
+import { roundedTest } from '../../values/jsonDigits.ts';
 import { MEMBERS_MAX, findJsonSpelling, spellingPattern } from '../../values/jsonSpelling.ts';
 import { IS_OBJECT, type JsonFraming, jsonRecords } from '../../values/jsonRecords.ts';
 import { RECORD_BYTES_MAX, RECORD_TOO_LARGE, type Relation } from '../../values/relation.ts';
@@ -63,6 +64,8 @@ interface JsonSample {
   /** All names in the order of their appearance. */
   readonly names: readonly string[];
   readonly inferred: (name: string) => Inferred;
+  /** Some numbers may have more than 15 digits. */
+  readonly hasLongNumbers: boolean;
   /** The first record that is too large to be stored. */
   readonly tooLarge: number | undefined;
 }
@@ -97,7 +100,15 @@ export function readSample(
   const records = Number(rows[0]?.['records'] ?? 0);
   const whole = records < SAMPLE_RECORDS && rows.length === records;
   const large = rows[0]?.['large'] ?? undefined;
-  return { whole, lists, names, inferred, tooLarge: large === undefined ? large : Number(large) };
+  const hasLongNumbers = rows.some((row) => /[\d.]{16}/.test(String(row['json'])));
+  return {
+    whole,
+    lists,
+    names,
+    inferred,
+    hasLongNumbers,
+    tooLarge: large === undefined ? large : Number(large),
+  };
 }
 
 /** Collects the values of each member in one pass: names times records may be many. */
@@ -134,14 +145,17 @@ const SUSPECTS = `[chr(1)]`;
  * every thread; to number and group their names took 1.0 on one. To match them all takes 0.6.
  * @param pattern of a whole record (`spellingPattern`); undefined: none matches
  * @param suspects also counts lists of records that may not be strict JSON
+ * @param hasLongNumbers the pattern matches numbers that a double rounds: such records count as unlike
  */
 export function unlikeStatement(
   relation: JsonRelation,
   pattern: string | undefined,
   suspects: boolean,
+  hasLongNumbers: boolean,
 ): string {
+  const exact = hasLongNumbers ? `AND NOT ${roundedTest('json')}` : '';
   const like = `regexp_full_match(json, ${literal(pattern ?? '')})
-    AND strlen(json) <= ${RECORD_BYTES_MAX}`;
+    AND strlen(json) <= ${RECORD_BYTES_MAX} ${exact}`;
   const suspect = suspects ? `WHEN ${IS_SUSPECT} THEN ${SUSPECTS}` : '';
   const lists = `CASE ${pattern === undefined ? '' : `WHEN ${like} THEN NULL`} ${suspect}
     WHEN ${IS_RECORD} THEN json_keys(json) ELSE [] END`;
@@ -166,10 +180,10 @@ export const namesInOrder = (relation: JsonRelation): string =>
 
 /** The pattern that all sampled records match; undefined if there is none. */
 export function samplePattern(sample: JsonSample): string | undefined {
-  const { inferred, lists, names } = sample;
+  const { hasLongNumbers, inferred, lists, names } = sample;
   if (names.length > MEMBERS_MAX) return undefined;
   const spelled = new Map(names.map((name) => [name, findJsonSpelling(inferred(name))]));
-  return spellingPattern(lists, spelled);
+  return spellingPattern(lists, spelled, hasLongNumbers);
 }
 
 /**

@@ -83,7 +83,7 @@ export const isNumberType = (type: ColumnType): boolean =>
   type === 'int64' || type === 'float64' || isExactNumber(type);
 
 /** Dates and date-times. */
-export const isDateType = (type: ColumnType): boolean =>
+export const isDateType = (type: ColumnType): type is 'date' | 'timestamp' | 'timestamp_ns' =>
   type === 'date' || type === 'timestamp' || type === 'timestamp_ns';
 
 /** When a record was written: in every file, so that `updated` survives compaction. */
