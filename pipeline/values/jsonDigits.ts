@@ -51,10 +51,19 @@ export function jsonMembers(members: readonly ReadMember[]): string {
   ].join(', ');
 }
 
+/** Members that are chosen one by one: two lists of a thousand need more memory than a load has. */
+const EACH_MAX = 60;
+
+/** Quotes the numbers of a record without objects and arrays if a double would round one of them. */
+const quoteFlat = (json: string): string =>
+  `CASE WHEN ${roundedTest(json)} AND NOT regexp_matches(substr(CAST(${json} AS VARCHAR), 2), '[{[]')
+    THEN ${quoteNumbers(json)} ELSE ${json} END`;
+
 /** Reads members of a record from its digits if a double would round one of them. */
 function readMembers(members: readonly ReadMember[]): string {
   const plain = transformMembers('json', members);
   if (members.length === 0) return `unnest(${plain})`;
+  if (members.length > EACH_MAX) return `unnest(${transformMembers(quoteFlat('json'), members)})`;
   const both = `{'plain': ${plain}, 'quoted': ${transformMembers(quoteNumbers('json'), members)}}`;
   const terms = members.map(({ name, type }) => {
     const member = (from: string): string => `struct_extract(${from}, ${literal(name)})`;

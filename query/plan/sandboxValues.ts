@@ -113,7 +113,9 @@ function decimalNumber(printed: Printed): string {
   const rounded = `CASE WHEN ${isShort} THEN round(${near} - ${step}, ${decimals}) ELSE ${near} END`;
   // The last digit alone moves away from 0.
   const unit = `pow(10, -(${decimals}))`;
-  const neighbour = `round(CASE WHEN abs(${x}) < 1.5 * ${unit} THEN 2 * ${x} ELSE ${x} + ${step} END, ${decimals})`;
+  const isUnit = `abs(${x}) < 1.5 * ${unit}`;
+  const next = `CASE WHEN ${isUnit} THEN 2 * ${x} ELSE ${x} + ${step} END`;
+  const neighbour = `round(${next}, ${decimals})`;
   return `CASE WHEN NOT isfinite(${x}) OR ${x} = 0 THEN ${x}
     WHEN abs(${x}) > 1e300 THEN ${x} * (1 - ${share})
     WHEN contains(${text}, 'e') THEN ${moved}

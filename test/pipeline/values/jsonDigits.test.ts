@@ -108,3 +108,15 @@ test('of the first push make a string', async ({ server }) => {
   expect(await read(server, '/data/WS/P?limit=9')).toBe('[{"a":"0.1234567890123456789"}]');
   expect((await load(server, 'P', '[{"a":"x"}]')).status).toBe(200);
 });
+
+test('a record of many members keeps the digits of a number', async ({ server }) => {
+  const names = Array.from({ length: 80 }, (_, at) => `m${at}`);
+  const record = (value: string): string =>
+    `{${names.map((name) => `"${name}":${name === 'm7' ? value : 1.5}`).join(',')}}`;
+  await loaded(server, 'MANY', record('2.5'));
+  const answer = await load(server, 'MANY', record('0.1234567890123456789'));
+  expect([answer.status, await answer.text()]).toEqual([
+    400,
+    expect.stringContaining(`property 'm7' should be number`),
+  ]);
+});
