@@ -202,7 +202,7 @@ async function rule(watched: Watched): Promise<void> {
     .waitFor();
   await click(page, 'Create the rule');
   await page.getByRole('heading', { level: 1, name: 'a fall' }).waitFor();
-  await page.getByText('Current state').waitFor();
+  await page.getByRole('heading', { name: 'Current state' }).waitFor();
 }
 
 browserTest('a person’s first ten minutes', async () => {
