@@ -44,6 +44,11 @@ const renameProperties = (record: Row, spellings: ReadonlyMap<string, string>): 
     Object.entries(record).map(([name, value]) => [spellings.get(name) ?? name, value]),
   );
 
+/** Adds rows to a group, beside those of its other keys. */
+export function addRows(groups: Map<string, RowsByKey>, name: string, rows: RowsByKey): void {
+  groups.set(name, new Map([...(groups.get(name) ?? []), ...rows]));
+}
+
 /**
  * Parses all bodies, and answers needs from them.
  * @param parsed records that are parsed already, by group
@@ -57,8 +62,7 @@ export function readBodies(
     const steps = parseInputRows(body);
     let step = steps.next();
     while (step.done !== true) step = steps.next();
-    // Other keys of the group may be parsed already.
-    groups.set(body.name, new Map([...(groups.get(body.name) ?? []), ...step.value]));
+    addRows(groups, body.name, step.value);
   }
   return (need) => selectRows(groups, need);
 }

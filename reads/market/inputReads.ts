@@ -23,6 +23,7 @@ import type { ReadRequest } from '../request/readRequest.ts';
 import type { ReadServices } from '../request/readServices.ts';
 import { type ReadGroup, groupNeeds } from '../../market/types/needGroups.ts';
 import {
+  addRows,
   type InputBody,
   normalizeKey,
   parseInputRows,
@@ -275,14 +276,12 @@ export async function parseInputBodies(
   bodies: readonly ReadBody[],
 ): Promise<Read> {
   const cached = splitCached(cachedRecords);
-  const groups = new Map<string, Map<string, readonly Row[]>>();
-  for (const [name, keys] of cached.groups) groups.set(name, new Map(keys));
-  for (const body of cached.bodies) groups.set(body.name, new Map(await groupByKey(body)));
+  const groups = new Map(cached.groups);
+  for (const body of cached.bodies) addRows(groups, body.name, await groupByKey(body));
   for (const { bytes, read } of bodies) {
-    const keys = groups.get(read.name) ?? new Map<string, readonly Row[]>();
-    groups.set(read.name, keys);
-    for (const [key, rows] of await groupByKey(toInputBody(read, bytes))) keys.set(key, rows);
-    cacheRows(read, keys, bytes.byteLength);
+    const rows = await groupByKey(toInputBody(read, bytes));
+    addRows(groups, read.name, rows);
+    cacheRows(read, rows, bytes.byteLength);
   }
   return (need) => selectRows(groups, need);
 }
