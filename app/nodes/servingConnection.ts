@@ -25,7 +25,7 @@ export async function servingConnection(
 
 /**
  * Keeps one connection to the serving node, and runs `work` over each until it ends.
- * @param onFault receives a failure of `work`, after which the node connects again
+ * @param onFault receives a failure of `work`, after which the node connects again, as after a refusal
  */
 export function keepConnected(
   serving: Targets,
@@ -38,7 +38,13 @@ export function keepConnected(
   const run = async (): Promise<void> => {
     while (!ending.signal.aborted) {
       open = (await servingConnection(serving, path, ending.signal))?.socket;
-      if (open !== undefined) await work(open).catch(onFault);
+      if (open === undefined) continue;
+      try {
+        await work(open);
+      } catch (reason) {
+        onFault(reason);
+        await serving.waitForChange(RECONNECT_MS);
+      }
     }
   };
   const running = run();
