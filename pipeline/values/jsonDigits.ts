@@ -52,7 +52,7 @@ export function jsonMembers(members: readonly ReadMember[]): string {
 }
 
 /** Members that are chosen one by one: two lists of a thousand need more memory than a load has. */
-const EACH_MAX = 60;
+const CHOSEN_MEMBERS_MAX = 60;
 
 /** Quotes the numbers of a record without objects and arrays if a double would round one of them. */
 const quoteFlat = (json: string): string =>
@@ -63,7 +63,8 @@ const quoteFlat = (json: string): string =>
 function readMembers(members: readonly ReadMember[]): string {
   const plain = transformMembers('json', members);
   if (members.length === 0) return `unnest(${plain})`;
-  if (members.length > EACH_MAX) return `unnest(${transformMembers(quoteFlat('json'), members)})`;
+  if (members.length > CHOSEN_MEMBERS_MAX)
+    return `unnest(${transformMembers(quoteFlat('json'), members)})`;
   const both = `{'plain': ${plain}, 'quoted': ${transformMembers(quoteNumbers('json'), members)}}`;
   const terms = members.map(({ name, type }) => {
     const member = (from: string): string => `struct_extract(${from}, ${literal(name)})`;

@@ -1,8 +1,5 @@
 // The stages of a read, in their order: every read of records passes through here.
-import type { PictureFormat } from '../../query/charts/drawing.ts';
-import { type Body, type BodyFormat, jsonFraming } from '../../store/duckdb/protocol.ts';
-import type { Dataset } from '../../store/lake/datasets/datasets.ts';
-import type { Moment } from '../../store/lake/history/history.ts';
+import { type Body, jsonFraming } from '../../store/duckdb/protocol.ts';
 import type { Answer } from '../request/answer.ts';
 import { numberOf, textOf, truthOf } from '../request/parameters.ts';
 import type { ReadRequest } from '../request/readRequest.ts';
@@ -10,15 +7,7 @@ import { matchesTag } from './etag.ts';
 import type { Metered } from './metering.ts';
 
 /** A planned read: what it reads at which moment, and how it is metered. Nothing is read yet. */
-export interface Reading {
-  readonly format: BodyFormat;
-  readonly picture?: PictureFormat | undefined;
-  readonly snapshot: number;
-  readonly moment: Moment;
-  /** Identifies its answer; undefined if the next one differs anyway. */
-  readonly tag: string | undefined;
-  /** The source datasets, to be credited. */
-  readonly datasets: readonly Dataset[];
+export interface Reading extends Omit<Extract<Answer, { kind: 'unread' }>, 'kind'> {
   /** Holds its price, runs it, and settles what it returns: `meterCall` or `meterTogether`. */
   readonly meter: () => Promise<Metered<Body>>;
 }

@@ -16,7 +16,7 @@ const STREAM = 14;
 /** Most shares of a trade, as a share of the first holding, and how often they buy. */
 const LARGEST = 0.05;
 const BUYING = 0.45;
-const LEAST_HELD = 100;
+const POSITION_MIN = 100;
 /** Days from a trade to its filing: nobody knows it earlier. */
 const FILING_DAYS = 2;
 
@@ -126,7 +126,7 @@ function* tradesOf(
     const most = Math.floor((initial * LARGEST) / 100);
     const shares = (1 + below(most)) * 100 * (uniform() < BUYING ? 1 : -1);
     if (!isSession(day) || bar === undefined || addDays(day, FILING_DAYS) > closed) continue;
-    if (sharesAfter + shares < LEAST_HELD) continue;
+    if (sharesAfter + shares < POSITION_MIN) continue;
     sharesAfter += shares;
     yield { insider, title, quarter, day, cents: bar.close, shares, sharesAfter };
   }

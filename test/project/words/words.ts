@@ -83,7 +83,7 @@ function nameFindings(path: string, code: string): readonly Finding[] {
     [...line.matchAll(/[A-Za-z_$][\w$]*/g)].flatMap(({ 0: name, index }) => {
       const isStored = STORED_MEMBERS.has(name) || STORED_MEMBERS.has(name.toLowerCase());
       if (isStored && isMember(line, index, name)) return [];
-      // `Told` and `TOLD` are `told`; each letter of a constant is no part of it.
+      // Parts are compared in lower case; a constant is split at its underscores alone.
       const bare = BARE_NAMES.has(name.toLowerCase()) ? ['a noun'] : [];
       const isConstant = name === name.toUpperCase();
       const parts = name.split(isConstant ? /_/ : /(?=[A-Z])|_/).map((part) => part.toLowerCase());
