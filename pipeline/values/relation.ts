@@ -12,7 +12,6 @@ import type { DateSpelling } from './dateFormats.ts';
 import { buildDate, type DateType, evaluateOnce } from './dateReading.ts';
 import { castText, castTyped } from './exactText.ts';
 import type { Inferred } from './infer.ts';
-import { jsonMembers } from './jsonDigits.ts';
 import {
   IS_OBJECT,
   JSON_BYTES_MAX,
@@ -184,11 +183,13 @@ function jsonClause(
 ): string {
   const types = new Map(targets.map(({ name, type }) => [name, type]));
   const sources = relation.columns.filter(({ constant }) => constant === undefined);
-  const members = sources.map((one) => ({
-    name: nameInFile(one),
-    type: types.get(one.name) ?? ('varchar' as const),
-  }));
-  const read = `(SELECT json AS ${RECORD}, ${jsonMembers(members)} FROM ${jsonRecords(relation)}`;
+  const members = sources.map((one) => [
+    nameInFile(one),
+    types.get(one.name) === 'json' ? 'JSON' : 'VARCHAR',
+  ]);
+  const shape = literal(JSON.stringify(Object.fromEntries(members)));
+  const read = `(SELECT json AS ${RECORD}, unnest(json_transform(json, ${shape}))
+    FROM ${jsonRecords(relation)}`;
   const named = (rows: string): string => selectAsProperties(rows, sources, constants, RECORD);
   if (!strict) return named(`${read})`);
   // Outside of json_transform: `error` is volatile, and an expression that contains it is evaluated

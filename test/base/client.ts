@@ -49,6 +49,7 @@ interface JobView {
   readonly recordsInvalid: number;
   readonly recordsDuplicate: number;
   readonly recordsQuarantined: number;
+  readonly notes: readonly string[];
 }
 
 /** Sends JSON below /v1 with the secret token; returns status and text of the answer, also of a refusal. */

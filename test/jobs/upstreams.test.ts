@@ -135,7 +135,7 @@ test('a restarted server follows its feeds; paused ones wait', async ({ server: 
 
 test('a WebSocket receives the subscription, and odd messages are counted', async () => {
   await using server = await startServer({ settings: SETTINGS });
-  await loaded(server, 'FED', 'symbol,date,value\nZ,2023-01-01,9\n', INDEX);
+  await loaded(server, 'FED', 'symbol,date,value,count\nZ,2023-01-01,9,1\n', INDEX);
   const heard: string[] = [];
   const sockets: WebSocket[] = [];
   const upstream = new WebSocketServer({ port: 0, host: '127.0.0.1' });
@@ -179,6 +179,11 @@ test('a WebSocket receives the subscription, and odd messages are counted', asyn
   expect(await recordsOf(server, '&filter=symbol')).toEqual(
     ['Z', 'A', 'A', 'B', 'C'].map((symbol) => ({ symbol })),
   );
+  // JSON.parse would round it.
+  sendText('{"data":[{"s":"D","date":"2024-01-05","count":9007199254740993}]}');
+  await until(async () => (await feedOf(server, id))?.records === 5);
+  const exact = await send(server, 'GET', '/data/WS/FED/D?from=2000-01-01&filter=count');
+  expect(exact.text).toBe('[{"count":"9007199254740993"}]');
   for (const socket of sockets) socket.terminate();
   upstream.close();
 });

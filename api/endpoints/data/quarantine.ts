@@ -9,6 +9,7 @@ import {
   type QuarantinedRecord,
   type QuarantineFilter,
 } from '../../../store/lake/datasets/quarantine.ts';
+import { parseExact } from '../../../store/base/exactJson.ts';
 import { checkStorage } from '../../../store/lake/storage.ts';
 import { requireCaller, findDataset, findManagedWorkspace } from '../../../reads/rights/access.ts';
 import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
@@ -90,23 +91,6 @@ export const listQuarantine: Endpoint = {
 function toView({ document, id, jobId, line, rule, timeMs }: QuarantinedRecord): object {
   return { id, jobId, line, rule, date: timeMs, record: parseExact(document) };
 }
-
-interface SourceTextJson {
-  readonly parse: (
-    text: string,
-    reviver: (name: string, value: unknown, context: { readonly source?: string }) => unknown,
-  ) => unknown;
-  readonly rawJSON: (text: string) => unknown;
-}
-
-/** TypeScript has no types of source text access yet. */
-const exact = JSON as unknown as SourceTextJson;
-
-/** Parses JSON such that numbers keep their digits when they are written again. */
-const parseExact = (document: string): unknown =>
-  exact.parse(document, (_, value, { source }) =>
-    typeof value === 'number' && source !== undefined ? exact.rawJSON(source) : value,
-  );
 
 export const releaseQuarantine: Endpoint = {
   ...ROW,

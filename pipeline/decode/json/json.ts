@@ -6,7 +6,7 @@ import { Failure } from '../../../store/base/failure.ts';
 import { HEAD_BYTES } from '../../bytes/content.ts';
 import type { DateOrder } from '../../values/dateFormats.ts';
 import { inferJsonType, type Inferred } from '../../values/infer.ts';
-import { roundedTest } from '../../values/jsonDigits.ts';
+import { restoreNumbers, roundedTest } from '../../values/jsonDigits.ts';
 import { MEMBERS_MAX, findJsonSpelling, spellingPattern } from '../../values/jsonSpelling.ts';
 import { IS_OBJECT, type JsonFraming, jsonRecords } from '../../values/jsonRecords.ts';
 import { RECORD_BYTES_MAX, RECORD_TOO_LARGE, type Relation } from '../../values/relation.ts';
@@ -73,7 +73,7 @@ interface JsonSample {
 /** Empty for a text that only DuckDB accepts as JSON (a last comma, NaN): the file is then rewritten. */
 function parseRecord(row: Row): readonly Readonly<Record<string, unknown>>[] {
   try {
-    return [JSON.parse(String(row['json'])) as Record<string, unknown>];
+    return [JSON.parse(restoreNumbers(String(row['json']))) as Record<string, unknown>];
   } catch {
     return [];
   }
@@ -130,10 +130,10 @@ function collectValues(
 const IS_RECORD = `${IS_OBJECT} AND strlen(json) <= ${RECORD_BYTES_MAX}`;
 
 /**
- * A record may have syntax that only DuckDB accepts: a comma before a bracket, NaN, an infinity. Texts
- * may match, too; only a scan decides. A line that is not JSON at all is null.
+ * A record may have syntax that only DuckDB accepts: a comma before a bracket, NaN, an infinity; or a number
+ * that DuckDB rounds. Texts may match, too; only a scan decides. A line that is not JSON at all is null.
  */
-const IS_SUSPECT = `json IS NULL OR
+const IS_SUSPECT = `json IS NULL OR ${roundedTest('json')} OR
   regexp_matches(json, ',\\s*[}\\]]|[\\[:,]\\s*-?(?:[nN][aA][nN]|[iI][nN][fF])')`;
 /** Replaces the names of a suspect record. */
 const SUSPECTS = `[chr(1)]`;
@@ -144,7 +144,7 @@ const SUSPECTS = `[chr(1)]`;
  * few, names are many: to group lists takes 0.6 s of processor time for 1 M records of 7 members, on
  * every thread; to number and group their names took 1.0 on one. To match them all takes 0.6.
  * @param pattern of a whole record (`spellingPattern`); undefined: none matches
- * @param suspects also counts lists of records that may not be strict JSON
+ * @param suspects also counts lists of records that may not be strict JSON, or have a number to rewrite
  * @param hasLongNumbers the pattern matches numbers that a double rounds: such records count as unlike
  */
 export function unlikeStatement(

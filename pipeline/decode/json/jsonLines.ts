@@ -73,7 +73,10 @@ export async function writeJsonLines(task: JsonTask): Promise<JsonAnswer> {
 function writeValues(text: JsonText, task: JsonTask): JsonAnswer {
   const writer = new LineWriter(task.to);
   try {
-    const rows = new ListRows(text, writer, task.header);
+    const rows = new ListRows(text, writer, {
+      depth: task.steps.length + 1,
+      header: task.header,
+    });
     const walk: Walk = { text, writer, rows, steps: task.steps, keys: [], names: [] };
     walkSteps(walk, 0);
     // Several documents may follow each other; a list of records must be the only one.
@@ -85,7 +88,7 @@ function writeValues(text: JsonText, task: JsonTask): JsonAnswer {
       const path = printJsonPath(task.steps);
       throw new Failure('InvalidBody', `jsonPath: nothing is at ${path} of the body`);
     }
-    return { kind: 'lines', notes: [...describeRows(rows), ...describeNonNumbers(text)] };
+    return { kind: 'lines', notes: [...describeRows(rows), ...describeRespelled(text, writer)] };
   } finally {
     writer.close();
   }
@@ -105,16 +108,28 @@ const describeRows = ({ count, hasHeader }: ListRows): readonly string[] => {
 };
 
 /** @throws JsonFault if a text has no other values */
-function describeNonNumbers({ bytes, nonNumbers, values }: JsonText): readonly string[] {
-  const [first] = nonNumbers;
-  if (first === undefined) return [];
-  const word = bytes.toString('latin1', first.start, first.end);
-  if (values === 0) throw new JsonFault(first.start, `${word}, which is no JSON value`);
-  const place = describePosition(bytes, first.start);
-  return [
-    `warning: ${nonNumbers.length} values such as ${word} in ${place} are no JSON: read as null`,
-  ];
+function describeRespelled(text: JsonText, writer: LineWriter): readonly string[] {
+  const { firstNonNumber, nonNumbers, values } = text;
+  if (firstNonNumber !== undefined && values === 0) throw noValue(text, firstNonNumber);
+  const first = firstNonNumber === undefined ? undefined : text.describe(firstNonNumber);
+  return [...noteNonNumbers(nonNumbers, first), ...noteNested(writer)];
 }
+
+const noValue = ({ bytes }: JsonText, { end, start }: Slice): JsonFault =>
+  new JsonFault(start, `${bytes.toString('latin1', start, end)}, which is no JSON value`);
+
+const noteNonNumbers = (count: number, first: string | undefined): readonly string[] =>
+  first === undefined
+    ? []
+    : [`warning: ${count} values such as ${first} are no JSON: read as null`];
+
+const noteNested = ({ firstNested, nested }: LineWriter): readonly string[] =>
+  firstNested === undefined
+    ? []
+    : [
+        `warning: ${nested} numbers within objects and lists, such as ${firstNested}, ` +
+          'have more digits than a double keeps: stored as texts',
+      ];
 
 interface Walk {
   readonly text: JsonText;
@@ -173,7 +188,7 @@ function writeRecord(walk: Walk, level: number): void {
   }
   if (text.bytes[start] !== 0x7b || keys.length === 0) {
     text.scanValue(level);
-    writer.appendSlice(text, { start, end: text.at });
+    writer.appendSlice(text, { start, end: text.at }, level + 1);
     writer.endLine();
     return;
   }
@@ -189,7 +204,7 @@ function writeRecord(walk: Walk, level: number): void {
     throw new Failure('InvalidBody', `${what}; pass jsonPath=${path} (${option})`);
   }
   writer.append(`{${keys.join(',')}${members.length === 0 ? '' : ','}`);
-  writer.appendSlice(text, { start: start + 1, end: text.at });
+  writer.appendSlice(text, { start: start + 1, end: text.at }, level + 1);
   writer.endLine();
 }
 
@@ -200,7 +215,7 @@ function writeDocument(text: JsonText, task: JsonTask): JsonAnswer {
   const read = ({ end, start }: Slice): string => text.bytes.toString('utf8', start, end);
   const shape = findShape(root, read);
   if (shape.kind === 'record') {
-    return text.nonNumbers.length === 0 ? shape : convertValues(text.bytes, task, []);
+    return text.respellings.length === 0 ? shape : convertValues(text.bytes, task, []);
   }
   if (shape.kind === 'lists') {
     const type = root.members.find(({ name }) => name === 'type')?.value;
@@ -214,7 +229,7 @@ function writeDocument(text: JsonText, task: JsonTask): JsonAnswer {
   const writer = new LineWriter(task.to);
   try {
     const notes = writeShape(shape, text, writer);
-    return { kind: 'lines', notes: [...notes, ...describeNonNumbers(text)] };
+    return { kind: 'lines', notes: [...notes, ...describeRespelled(text, writer)] };
   } finally {
     writer.close();
   }
@@ -228,55 +243,47 @@ function convertValues(bytes: Buffer, task: JsonTask, steps: readonly JsonStep[]
 /** Converts line by line. A faulty line keeps its position, and is rejected with the column of its fault. */
 async function writeLines(task: JsonTask): Promise<JsonAnswer> {
   const writer = new LineWriter(task.to);
-  const nonNumbers = { count: 0, first: '' };
+  const nonNumbers: NonNumbers = { count: 0, first: undefined };
   try {
     let number = 0;
     for await (const line of linesIn(task.from)) {
       number += 1;
-      writeLine(line, number, writer, nonNumbers);
+      writeLine(new JsonText(line, number), writer, nonNumbers);
     }
   } finally {
     writer.close();
   }
-  const what = `values such as ${nonNumbers.first} are no JSON: read as null`;
-  return {
-    kind: 'lines',
-    notes: nonNumbers.count === 0 ? [] : [`warning: ${nonNumbers.count} ${what}`],
-  };
+  const notes = [...noteNonNumbers(nonNumbers.count, nonNumbers.first), ...noteNested(writer)];
+  return { kind: 'lines', notes };
 }
 
 interface NonNumbers {
   count: number;
-  first: string;
+  first: string | undefined;
 }
 
-function writeLine(line: Buffer, number: number, writer: LineWriter, nonNumbers: NonNumbers): void {
-  if (line.length > LINE_BYTES_MAX) {
-    writer.writeFault(`should be JSON of at most ${LINE_BYTES_MAX} bytes: line ${number} has more`);
+function writeLine(text: JsonText, writer: LineWriter, nonNumbers: NonNumbers): void {
+  const { bytes, line } = text;
+  if (bytes.length > LINE_BYTES_MAX) {
+    writer.writeFault(`should be JSON of at most ${LINE_BYTES_MAX} bytes: line ${line} has more`);
     return;
   }
-  const text = new JsonText(line);
   if (text.peek() === undefined) return;
   try {
     text.scanValue();
     if (text.peek() !== undefined) throw text.fault('behind the end of the record');
-    const [first] = text.nonNumbers;
-    const word = first === undefined ? '' : line.toString('latin1', first.start, first.end);
-    if (first !== undefined && text.values === 0) {
-      throw new JsonFault(first.start, `${word}, which is no JSON value`);
-    }
-    if (first !== undefined && nonNumbers.count === 0) {
-      nonNumbers.first = `${word} in ${describePosition(line, first.start, number)}`;
-    }
-    nonNumbers.count += text.nonNumbers.length;
+    const first = text.firstNonNumber;
+    if (first !== undefined && text.values === 0) throw noValue(text, first);
+    if (first !== undefined) nonNumbers.first ??= text.describe(first);
+    nonNumbers.count += text.nonNumbers;
   } catch (error) {
     if (!(error instanceof JsonFault)) throw error;
     writer.writeFault(
-      `should be JSON; ${describePosition(line, error.at, number)}: ${error.message}`,
+      `should be JSON; ${describePosition(bytes, error.at, line)}: ${error.message}`,
     );
     return;
   }
-  writer.appendSlice(text, { start: line[0] === 0xef ? 3 : 0, end: line.length });
+  writer.appendSlice(text, { start: bytes[0] === 0xef ? 3 : 0, end: bytes.length }, 1);
   writer.endLine();
 }
 

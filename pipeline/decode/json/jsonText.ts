@@ -1,6 +1,7 @@
 // Parses JSON strictly by RFC 8259, and reports the position of a fault. DuckDB silently accepts a comma
 // before a bracket, NaN and a repeated member. The parser scans bytes and creates no values, so that digits
 // are kept as they are written.
+import { fitsDouble } from '../../values/infer.ts';
 
 /** Depth of nested objects and lists. */
 const DEPTH_MAX = 1_000;
@@ -19,6 +20,13 @@ export class JsonFault extends Error {
 export interface Slice {
   readonly start: number;
   readonly end: number;
+}
+
+/** A value that is written differently: `null` for no number, a text for a number that a double rounds. */
+export interface Respelling extends Slice {
+  readonly as: 'null' | 'text';
+  /** Objects and lists around it. */
+  readonly depth: number;
 }
 
 const QUOTE = 0x22;
@@ -45,17 +53,24 @@ const isDigit = (byte: number | undefined): boolean =>
 
 export class JsonText {
   readonly bytes: Buffer;
+  /** The number of its first line. */
+  readonly line: number;
   /** The next byte. */
   at: number;
+  /** Values to write differently, until they are written. */
+  readonly respellings: Respelling[] = [];
   /** NaN and infinities so far: they are not JSON, but programs write them for missing numbers. */
-  readonly nonNumbers: Slice[] = [];
+  nonNumbers = 0;
+  /** The first of them. */
+  firstNonNumber: Slice | undefined;
   /** Number of values so far, except null, NaN and infinities. */
   values = 0;
   /** The names of the last object at each depth, which are distinct. */
   readonly #distinct: (readonly Slice[])[] = [];
 
-  constructor(bytes: Buffer) {
+  constructor(bytes: Buffer, line = 1) {
     this.bytes = bytes;
+    this.line = line;
     this.at = bytes.length >= 3 && bytes.readUIntBE(0, 3) === 0xefbbbf ? 3 : 0;
   }
 
@@ -77,8 +92,8 @@ export class JsonText {
       this.values += 1;
     } else if (byte === OPEN_OBJECT) this.scanObject(depth);
     else if (byte === OPEN_LIST) this.scanList(depth);
-    else if (byte === MINUS || isDigit(byte)) this.#scanNumber();
-    else this.#scanWord();
+    else if (byte === MINUS || isDigit(byte)) this.#scanNumber(depth);
+    else this.#scanWord(depth);
   }
 
   /**
@@ -227,15 +242,22 @@ export class JsonText {
     throw new JsonFault(at, 'a \\u without four hexadecimal digits');
   }
 
-  #scanNumber(): void {
+  /** Describes a value and its position. */
+  describe({ end, start }: Slice): string {
+    const value = this.bytes.toString('latin1', start, Math.min(end, start + WORD_MAX));
+    return `${value} in ${describePosition(this.bytes, start, this.line)}`;
+  }
+
+  #scanNumber(depth: number): void {
     const { bytes } = this;
     const start = this.at;
     let { at } = this;
     if (bytes[at] === MINUS) at += 1;
     if (!isDigit(bytes[at])) {
-      this.#scanWord();
+      this.#scanWord(depth);
       return;
     }
+    let isInteger = true;
     if (bytes[at] === ZERO && isDigit(bytes[at + 1])) {
       throw new JsonFault(start, 'a number that begins with 0');
     }
@@ -244,8 +266,10 @@ export class JsonText {
       if (!isDigit(bytes[at + 1]))
         throw new JsonFault(start, 'a number without a digit after its point');
       at = skipDigits(bytes, at + 1);
+      isInteger = false;
     }
     if (bytes[at] === 0x65 || bytes[at] === 0x45) {
+      isInteger = false;
       at += bytes[at + 1] === MINUS || bytes[at + 1] === 0x2b ? 2 : 1;
       if (!isDigit(bytes[at]))
         throw new JsonFault(start, 'a number without a digit in its exponent');
@@ -253,9 +277,12 @@ export class JsonText {
     }
     this.at = at;
     this.values += 1;
+    // DuckDB keeps the digits of integers.
+    if (isInteger || fitsDouble(bytes.toString('latin1', start, at))) return;
+    this.respellings.push({ start, end: at, as: 'text', depth });
   }
 
-  #scanWord(): void {
+  #scanWord(depth: number): void {
     const { at, bytes } = this;
     for (const literal of LITERALS) {
       if (!literal.every((byte, n) => bytes[at + n] === byte)) continue;
@@ -266,7 +293,10 @@ export class JsonText {
     const [word = ''] = /^-?[A-Za-z_]+/.exec(bytes.toString('latin1', at, at + WORD_MAX)) ?? [];
     if (NON_NUMBER.test(word)) {
       this.at = at + word.length;
-      this.nonNumbers.push({ start: at, end: this.at });
+      const slice = { start: at, end: this.at };
+      this.respellings.push({ ...slice, as: 'null', depth });
+      this.firstNonNumber ??= slice;
+      this.nonNumbers += 1;
       return;
     }
     if (word === '') throw this.fault('where a value must be');

@@ -1,8 +1,9 @@
 // Writes JSON lines from slices of a text without changes: digits, order and escapes are kept.
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { Failure } from '../../../store/base/failure.ts';
+import { numberText } from '../../values/jsonDigits.ts';
 import { FAULT_MARK } from '../../values/jsonSpelling.ts';
-import type { JsonText, Slice } from './jsonText.ts';
+import type { JsonText, Respelling, Slice } from './jsonText.ts';
 
 /** Bytes per write. */
 const BUFFER_BYTES = 256 * 1024;
@@ -20,6 +21,9 @@ export class LineWriter {
   #written = 0;
   /** Lines so far. */
   lines = 0;
+  /** Numbers within objects and lists that became texts; the first one with its position. */
+  nested = 0;
+  firstNested: string | undefined;
 
   constructor(path: string) {
     this.#file = openSync(path, 'w', 0o600);
@@ -38,19 +42,20 @@ export class LineWriter {
     else this.#filled += bytes.copy(this.#buffer, this.#filled);
   }
 
-  /** Appends a slice on one line; NaN and infinities, the last ones of the text, become null. */
-  appendSlice(text: JsonText, { end, start }: Slice): void {
-    const { bytes, nonNumbers } = text;
-    let first = nonNumbers.length;
-    while (first > 0 && (nonNumbers[first - 1]?.start ?? 0) >= start) first -= 1;
-    let from = start;
-    for (const none of nonNumbers.slice(first)) {
-      if (none.start >= end) break;
-      this.append(onOneLine(bytes.subarray(from, none.start)));
-      this.append('null');
-      from = none.end;
-    }
-    this.append(onOneLine(bytes.subarray(from, end)));
+  /**
+   * Appends a slice on one line, with the respellings of its text.
+   * @param depth of the values of a record: deeper numbers that become texts are counted as `nested`
+   */
+  appendSlice(text: JsonText, slice: Slice, depth: number): void {
+    for (const piece of respell(text, slice, (number) => this.countNested(text, number, depth)))
+      this.append(typeof piece === 'string' ? piece : onOneLine(piece));
+  }
+
+  /** Counts a number that becomes a text, unless it is the value of a member itself. */
+  countNested(text: JsonText, number: Respelling, depth: number): void {
+    if (number.depth <= depth) return;
+    this.nested += 1;
+    this.firstNested ??= text.describe(number);
   }
 
   endLine(): void {
@@ -76,6 +81,34 @@ export class LineWriter {
     if (this.#filled > 0) writeAll(this.#file, this.#buffer.subarray(0, this.#filled));
     this.#filled = 0;
   }
+}
+
+/**
+ * The parts of a slice with its respellings, which are removed from the text: slices are written in order.
+ * @param onText called for each number that becomes a text
+ */
+export function respell(
+  { bytes, respellings }: JsonText,
+  { end, start }: Slice,
+  onText: (number: Respelling) => void,
+): readonly (string | Buffer)[] {
+  const pieces: (string | Buffer)[] = [];
+  let from = start;
+  let count = 0;
+  for (const one of respellings) {
+    if (one.start >= end) break;
+    count += 1;
+    if (one.start < start) continue;
+    pieces.push(bytes.subarray(from, one.start));
+    if (one.as === 'text') onText(one);
+    pieces.push(
+      one.as === 'null' ? 'null' : numberText(bytes.toString('latin1', one.start, one.end)),
+    );
+    from = one.end;
+  }
+  respellings.splice(0, count);
+  pieces.push(bytes.subarray(from, end));
+  return pieces;
 }
 
 function writeAll(file: number, bytes: Buffer): void {

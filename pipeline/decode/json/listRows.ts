@@ -6,26 +6,31 @@ import type { LineWriter } from './lineWriter.ts';
 /** Maximum values of a list. */
 const WIDTH_MAX = 10_000;
 
+interface ListRowOptions {
+  /** Depth of the values. */
+  readonly depth: number;
+  /** Whether the first list has the names; undefined: decided by its values. */
+  readonly header?: boolean | undefined;
+  /** Names of the positions, if they are known. */
+  readonly names?: readonly string[];
+}
+
 export class ListRows {
   readonly #text: JsonText;
   readonly #writer: LineWriter;
   /** False: the first list is a record; undefined: decided by its values. */
   readonly #header: boolean | undefined;
+  readonly #depth: number;
   #names: readonly string[] | undefined;
   /** The first list, until the second one is read. */
   #first: readonly Slice[] | undefined;
   /** The names are those of a list of the file. */
   hasHeader = false;
 
-  /** @param names of the positions, if they are known */
-  constructor(
-    text: JsonText,
-    writer: LineWriter,
-    header: boolean | undefined,
-    names?: readonly string[],
-  ) {
+  constructor(text: JsonText, writer: LineWriter, { depth, header, names }: ListRowOptions) {
     this.#text = text;
     this.#writer = writer;
+    this.#depth = depth;
     this.#header = names === undefined ? header : false;
     this.#names = names?.map((name) => JSON.stringify(name));
   }
@@ -88,7 +93,7 @@ export class ListRows {
     keys.forEach((key, at) => writer.append(at === 0 ? key : `,${key}`));
     cells.forEach((cell, at) => {
       writer.append(`${at === 0 && keys.length === 0 ? '' : ','}${names[at] ?? '""'}:`);
-      writer.appendSlice(this.#text, cell);
+      writer.appendSlice(this.#text, cell, this.#depth);
     });
     writer.append('}');
     writer.endLine();

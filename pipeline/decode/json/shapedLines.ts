@@ -3,7 +3,7 @@ import { Failure } from '../../../store/base/failure.ts';
 import type { Shape } from './jsonShapes.ts';
 import type { Member, Sketch } from './jsonSketch.ts';
 import { JsonText, type Slice } from './jsonText.ts';
-import type { LineWriter } from './lineWriter.ts';
+import { type LineWriter, respell } from './lineWriter.ts';
 import { checkNames, ListRows } from './listRows.ts';
 
 type Shaped = Extract<Shape, { readonly kind: 'table' | 'columns' | 'turned' }>;
@@ -45,14 +45,14 @@ function writeTable(
   const property = named.includes('index') ? 'index_' : 'index';
   const labels = index === undefined ? undefined : readElements(text, index);
   const own = scannerAt(text, rows.start);
-  const lists = new ListRows(own, writer, false, named);
+  const lists = new ListRows(own, writer, { depth: 2, names: named });
   checkNames(named);
   let row = 0;
   own.scanList(0, () => {
     const start = own.at;
     if (own.bytes[start] !== 0x5b) {
       own.scanValue(1);
-      own.nonNumbers.length = 0;
+      own.respellings.length = 0;
       writer.writeFault('a row of the table is no list');
     } else {
       const cells: Slice[] = [];
@@ -62,7 +62,7 @@ function writeTable(
         cells.push({ start: from, end: own.at });
       });
       const label = labels?.[row];
-      const key = label === undefined ? [] : [`"${property}":${sliceText(own, label)}`];
+      const key = label === undefined ? [] : [`"${property}":${sliceText(own, label, writer)}`];
       lists.add(cells, key);
     }
     row += 1;
@@ -80,10 +80,13 @@ function readName(text: JsonText, cell: Slice): string {
   throw new Failure('InvalidBody', 'a column of the table has no name');
 }
 
-const sliceText = ({ bytes }: JsonText, { end, start }: Slice): string => {
-  const value = bytes.toString('utf8', start, end);
-  return /^-?(?:nan|inf|infinity)$/i.test(value) ? 'null' : value;
-};
+/** A value with its respellings. */
+function sliceText(text: JsonText, slice: Slice, writer?: LineWriter): string {
+  const own = scannerAt(text, slice.start);
+  own.scanValue();
+  const pieces = respell(own, slice, (number) => writer?.countNested(own, number, 0));
+  return Buffer.concat(pieces.map((piece) => Buffer.from(piece))).toString();
+}
 
 function writeColumns(
   { columns, constants, leftOut }: Extract<Shape, { readonly kind: 'columns' }>,
@@ -94,7 +97,7 @@ function writeColumns(
   writeRows(
     columns.map(({ name }) => name),
     lists,
-    constants.map(({ name, value }) => `${JSON.stringify(name)}:${sliceText(text, value)}`),
+    constants.map(({ name, value }) => `${JSON.stringify(name)}:${sliceText(text, value, writer)}`),
     text,
     writer,
   );
@@ -163,7 +166,7 @@ function writeRows(
   for (let row = 0; row < count; row += 1) {
     const members = lists.map((list, at) => {
       const cell = list[row] ?? { start: 0, end: 0 };
-      return `${keys[at] ?? '""'}:${sliceText(text, cell)}`;
+      return `${keys[at] ?? '""'}:${sliceText(text, cell, writer)}`;
     });
     const label = first?.[row];
     writer.append(

@@ -1,4 +1,6 @@
 // Extracts the records of a feed message: those at its path, with the property names of the dataset.
+import { isExactDigits, parseExact } from '../../../store/base/exactJson.ts';
+import { fitsDouble } from '../../values/infer.ts';
 import { parseSteps } from '../../decode/json/jsonPath.ts';
 import type { FeedDefinition } from '../base/source.ts';
 import { MESSAGE_BYTES_MAX } from './feedOrder.ts';
@@ -21,16 +23,20 @@ export function parseRecords(text: string, definition: Shape): ParsedMessage {
   return { records: records.map((record) => renameMembers(record, definition)) };
 }
 
+/** Numbers with more digits, or a greater exponent, than every double keeps. */
+const LONG_NUMBER = /[\d.]{16}|\de/i;
+
+/** Numbers that a double would round keep their digits. */
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return LONG_NUMBER.test(text) ? parseExact(text, fitsDouble) : JSON.parse(text);
   } catch {
     return undefined;
   }
 }
 
 const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !isExactDigits(value);
 
 /** Objects at a path; messages of other shapes, such as heartbeats, have none. */
 function recordsAt(value: unknown, path: string | undefined): readonly Fields[] {

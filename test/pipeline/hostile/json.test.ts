@@ -134,7 +134,7 @@ function isStrict(text: string): boolean {
   const json = new JsonText(Buffer.from(text));
   try {
     json.scanValue();
-    return json.peek() === undefined && json.nonNumbers.length === 0;
+    return json.peek() === undefined && json.nonNumbers === 0;
   } catch (error) {
     if (!(error instanceof JsonFault)) throw error;
     assert.match(describePosition(json.bytes, error.at), /^line 1, column \d+$/);

@@ -19,40 +19,28 @@ type Record_ = Readonly<Record<string, unknown>>;
 const recordsOf = async (id: string): Promise<readonly Record_[]> =>
   JSON.parse(await read(server, `/data/WS/${id}?limit=1000`)) as readonly Record_[];
 
-interface Answer {
-  readonly notes: readonly string[];
-  readonly recordsIngested: number;
-  readonly recordsInvalid: number;
-}
-
-const loadInto = async (
-  id: string,
-  body: string,
-  query: Readonly<Record<string, string>> = {},
-): Promise<Answer> => (await loaded(server, id, body, query)) as unknown as Answer;
-
 test('a symbol of digits is a text from the first file on', async () => {
-  await loadInto('HK', await inputOf('leading-zero-code.1.csv'));
+  await loaded(server, 'HK', await inputOf('leading-zero-code.1.csv'));
   assert.equal(typeOf(server, 'HK', 'symbol'), 'string');
-  await loadInto('HK', await inputOf('leading-zero-code.2.csv'));
+  await loaded(server, 'HK', await inputOf('leading-zero-code.2.csv'));
   const records = await recordsOf('HK');
   const symbols = records.map(({ symbol }) => symbol);
   assert.deepEqual(symbols.toSorted(), ['0005', '130A', '700', '9988', '9988']);
 });
 
 test('a CUSIP with an E among its digits is a text', async () => {
-  await loadInto('CUSIPS', await inputOf('cusip-exponent.csv'));
+  await loaded(server, 'CUSIPS', await inputOf('cusip-exponent.csv'));
   assert.match(await read(server, '/data/WS/CUSIPS/12345E107'), /"cusip":"12345E107"/);
 });
 
 test('TRUE is a ticker', async () => {
-  await loadInto('TICKERS', await inputOf('ticker-true.csv'));
+  await loaded(server, 'TICKERS', await inputOf('ticker-true.csv'));
   const records = JSON.parse(await read(server, '/data/WS/TICKERS/TRUE?limit=9')) as unknown[];
   assert.equal(records.length, 2);
 });
 
 test('digits that no number holds stay', async () => {
-  await loadInto('WEI', await inputOf('digits-rounded.csv'));
+  await loaded(server, 'WEI', await inputOf('digits-rounded.csv'));
   const records = (await recordsOf('WEI')).toSorted((a, b) =>
     String(a['date']) < String(b['date']) ? -1 : 1,
   );
@@ -67,7 +55,7 @@ test('digits that no number holds stay', async () => {
 
 test('volumes with K and M are numbers of an input of the market', async () => {
   const body = await inputOf('volume-suffix.csv');
-  const { notes } = await loadInto('VOLUMES', body);
+  const { notes } = await loaded(server, 'VOLUMES', body);
   const records = (await recordsOf('VOLUMES')).toSorted((a, b) =>
     String(a['Date']) < String(b['Date']) ? 1 : -1,
   );
@@ -120,7 +108,7 @@ const COLUMNS: readonly (readonly [string, readonly string[], string])[] = [
 for (const [at, [name, values, type]] of COLUMNS.entries()) {
   test(`${name}: ${values.join(' ')} is ${type}, and stays`, async () => {
     const id = `C_${at}`;
-    await loadInto(id, `n,${name}\n${values.map((value, n) => `${n},${value}\n`).join('')}`);
+    await loaded(server, id, `n,${name}\n${values.map((value, n) => `${n},${value}\n`).join('')}`);
     assert.equal(typeOf(server, id, name), type);
     const records = (await recordsOf(id)).toSorted((a, b) => Number(a['n']) - Number(b['n']));
     for (const [n, value] of values.entries()) {
@@ -163,7 +151,7 @@ test('a code or a long number at line 25,000 makes its column a text', async () 
       { length: LATE + 5 },
       (_, n) => `r${n},${n === LATE ? value : usual}\n`,
     );
-    await loadInto(`LATE_${at}`, `k,v\n${lines.join('')}`, { key: 'k' });
+    await loaded(server, `LATE_${at}`, `k,v\n${lines.join('')}`, { key: 'k' });
     const caseName = `${usual} and ${value}`;
     const [first, late] = await Promise.all(
       [0, LATE].map(
@@ -183,9 +171,13 @@ test('a code or a long number at line 25,000 makes its column a text', async () 
 });
 
 test('an integer becomes a number, or a text where it is a code, for a later file', async () => {
-  await loadInto('LATER', 'symbol,size,id\nA,244,5\nB,1,6\n', { key: 'symbol' });
+  await loaded(server, 'LATER', 'symbol,size,id\nA,244,5\nB,1,6\n', { key: 'symbol' });
   assert.equal(typeOf(server, 'LATER', 'size'), 'integer');
-  const { notes, ...counts } = await loadInto('LATER', 'symbol,size,id\nC,244.5,0007\nD,many,8\n');
+  const { notes, ...counts } = await loaded(
+    server,
+    'LATER',
+    'symbol,size,id\nC,244.5,0007\nD,many,8\n',
+  );
   assert.deepEqual([counts.recordsIngested, counts.recordsInvalid], [1, 1]);
   assert.deepEqual(
     [typeOf(server, 'LATER', 'size'), typeOf(server, 'LATER', 'id')],
@@ -218,16 +210,18 @@ test('a declared integer stays one, and a code is rejected by line', async () =>
     body: JSON.stringify({ dataset }),
   });
   assert.equal(response.status, 200, await response.clone().text());
-  const counts = await loadInto('DECLARED', 'symbol,n\nA,1\nB,2.5\nC,0005\n');
+  const counts = await loaded(server, 'DECLARED', 'symbol,n\nA,1\nB,2.5\nC,0005\n');
   assert.deepEqual([counts.recordsIngested, counts.recordsInvalid], [1, 2]);
   assert.equal(typeOf(server, 'DECLARED', 'n'), 'integer');
 });
 
 test('an integer beyond 2^53 never becomes a number', async () => {
-  await loadInto('LARGE', 'symbol,n\nA,9007199254740993\n', { key: 'symbol' });
-  const stored = await loadInto('LARGE', 'symbol,n\nB,1.5\n').catch((error: unknown) => error);
+  await loaded(server, 'LARGE', 'symbol,n\nA,9007199254740993\n', { key: 'symbol' });
+  const stored = await loaded(server, 'LARGE', 'symbol,n\nB,1.5\n').catch(
+    (error: unknown) => error,
+  );
   assert.match(String(stored), /should be integer, not \\?"1.5/);
-  await loadInto('LARGE_LATER', 'symbol,n\nA,1\n', { key: 'symbol' });
-  const later = await loadInto('LARGE_LATER', 'symbol,n\nB,1.5\nC,9007199254740993\n');
+  await loaded(server, 'LARGE_LATER', 'symbol,n\nA,1\n', { key: 'symbol' });
+  const later = await loaded(server, 'LARGE_LATER', 'symbol,n\nB,1.5\nC,9007199254740993\n');
   assert.deepEqual([later.recordsIngested, later.recordsInvalid], [1, 1]);
 });

@@ -26,6 +26,7 @@ const ROUNDED = [
   '1234567890.1234567891',
   '0.1234567890123456789e5',
   '1e-400',
+  '1e+400',
 ];
 /** Long numbers whose double has the same digits. */
 const EXACT = ['0.12345678901234568', '9007199254740992', '-0.30000000000000004', '1e300'];
@@ -119,4 +120,53 @@ test('a record of many members keeps the digits of a number', async ({ server })
     400,
     expect.stringContaining(`property 'm7' should be number`),
   ]);
+});
+
+const LONG = '0.1234567890123456789';
+const NESTED_NOTE = 'within objects and lists, such as';
+
+test('within objects and lists become texts, and the answer counts them', async ({ server }) => {
+  const nested = `{"k":"a","o":{"x":${LONG},"y":[1.5,{"z":-1.2345678901234567890e5}]}}`;
+  const stored = { k: 'a', o: { x: LONG, y: [1.5, { z: '-1.2345678901234567890e5' }] } };
+  const bodies = {
+    LINES: `${nested}\n{"k":"b","o":{"x":1.5}}\n`,
+    LIST: `[{"k":"b","o":{"x":1.5}},${nested}]`,
+    TABLE: `{"columns":["k","o"],"data":[["b",{"x":1.5}],["a",${nested.slice(13, -1)}]]}`,
+  };
+  for (const [id, body] of Object.entries(bodies)) {
+    const job = await loaded(server, id, body, { key: 'k' });
+    expect([id, job.notes.join()]).toEqual([
+      id,
+      expect.stringContaining(`2 numbers ${NESTED_NOTE}`),
+    ]);
+    expect([id, JSON.parse(await read(server, `/data/WS/${id}/a`))]).toEqual([id, [stored]]);
+  }
+  await loaded(server, 'COLUMNS', `{"k":["b","a"],"v":[1.5,${LONG}]}`, { key: 'k' });
+  expect(JSON.parse(await read(server, '/data/WS/COLUMNS/a'))).toEqual([{ k: 'a', v: LONG }]);
+  const answer = await push(server, 'LINES', `[${nested.replace('"a"', '"p"')}]`);
+  expect(answer.text).toContain(`2 numbers ${NESTED_NOTE} ${LONG} in line 1, column 20`);
+  expect(JSON.parse(await read(server, '/data/WS/LINES/p'))).toEqual([{ ...stored, k: 'p' }]);
+});
+
+test('within objects are found in files of any size', async ({ server }) => {
+  for (const row of [5, 11_000]) {
+    const lines = Array.from({ length: 12_000 }, (_, n) => {
+      const x = n === row ? LONG : '0.30000000000000004';
+      return `{"k":"r${n}","t":"1.${'1'.repeat(20)}","o":{"x":${x}}}`;
+    });
+    const id = `BIG_${row}`;
+    const job = await loaded(server, id, lines.join('\n'), { key: 'k' });
+    const note = `1 numbers ${NESTED_NOTE} ${LONG} in line ${row + 1}, column `;
+    expect(job.notes.join()).toContain(note);
+    const rows = JSON.parse(await read(server, `/data/WS/${id}/r${row}`)) as readonly object[];
+    expect(rows).toEqual([{ k: `r${row}`, t: `1.${'1'.repeat(20)}`, o: { x: LONG } }]);
+  }
+});
+
+test('of a record of many members keep their digits beside objects', async ({ server }) => {
+  const names = Array.from({ length: 80 }, (_, at) => `m${at}`);
+  const members = names.map((name) => `"${name}":${name === 'm7' ? LONG : 1.5}`);
+  await loaded(server, 'WIDE', `{"o":{"x":${LONG}},${members.join(',')}}`);
+  const [row] = JSON.parse(await read(server, '/data/WS/WIDE?limit=9')) as readonly object[];
+  expect(row).toMatchObject({ o: { x: LONG }, m7: LONG, m8: 1.5 });
 });

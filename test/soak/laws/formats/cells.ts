@@ -121,7 +121,7 @@ async function playFiles(
       rejected += rows.length;
       continue;
     }
-    notes.push(...((job as unknown as { readonly notes: readonly string[] }).notes ?? []));
+    notes.push(...job.notes);
     rejected += job.recordsInvalid;
     ingested += job.recordsIngested;
   }

@@ -1,0 +1,19 @@
+// The records of a feed message keep the digits of their numbers, at any depth.
+import { expect, test } from 'vitest';
+import { parseRecords } from '../../../pipeline/sources/feed/feedRecords.ts';
+
+function written(text: string, jsonPath?: string): string {
+  const message = parseRecords(text, jsonPath === undefined ? {} : { jsonPath });
+  return JSON.stringify('records' in message ? message.records : message.reason);
+}
+
+test('numbers that a double rounds keep their digits', () => {
+  const record = '{"s":"A","v":9007199254740993,"o":{"x":[0.1234567890123456789,1e400]},"p":1.50}';
+  expect(written(record)).toBe(`[${record.replace('1.50', '1.5')}]`);
+  expect(written(`{"data":[${record}]}`, '$.data[*]')).toBe(`[${record.replace('1.50', '1.5')}]`);
+});
+
+test('a number is no record, with any digits', () => {
+  expect(written('[0.1234567890123456789,1.5]')).toBe('[]');
+  expect(written('{"data":[0.1234567890123456789]}', '$.data')).toBe('[]');
+});
