@@ -79,7 +79,7 @@ async function fitFile(run: LoadContext, opened: Relation): Promise<Fit> {
   const isOwn = dataset === undefined && load.mapping !== undefined;
   const spelled = isOwn ? opened : spellAsDocumented(opened, defaults, names);
   const settled = await resolveOpenColumns(settleContext(run), spelled, dataset);
-  const relation = withSymbols(settled, defaults?.symbols);
+  const relation = withCutTimes(withSymbols(settled, defaults?.symbols), defaults?.types);
   if (dataset === undefined) {
     const declared = withDeclared(relation, declaredNames(dataset, defaults));
     const created = await firstLoad(run, declared, replaceable?.firstId);
@@ -147,6 +147,20 @@ export const withSymbols = (relation: Relation, symbols: readonly string[] = [])
   columns: relation.columns.map((column) =>
     symbols.includes(column.name) ? { ...column, symbols: true } : column,
   ),
+});
+
+/** Marks times with nanoseconds for which a market input declares microseconds. */
+const withCutTimes = (relation: Relation, types: DatasetDefaults['types'] = {}): Relation => ({
+  ...relation,
+  columns: relation.columns.map((column) => {
+    const declared = Object.hasOwn(types, column.name) ? types[column.name] : undefined;
+    const { numeric, own, property, spelling } = column.inferred;
+    const hasNanoseconds =
+      (spelling ?? numeric)?.hasNanoseconds ?? (own ?? property).format === 'date-time-ns';
+    return declared?.format === 'date-time' && hasNanoseconds
+      ? { ...column, cutsNanoseconds: true }
+      : column;
+  }),
 });
 
 /** Properties with a declared type, rather than an inferred one. */

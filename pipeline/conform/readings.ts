@@ -21,7 +21,6 @@ export async function listReadings(
   properties: Properties,
   bench: Workbench,
 ): Promise<readonly string[]> {
-  if (relation.kind === 'parquet') return [];
   const names = relation.columns
     .filter((column) => isReadDifferently(column, relation, properties))
     .slice(0, COLUMNS_MAX)
@@ -36,7 +35,9 @@ export async function listReadings(
   const bare: Relation = { ...relation, nulls: [] };
   const members = targets.map((target, at) => {
     const type = toColumnType(properties[target.name] ?? { type: 'string' });
-    return `CAST(${buildValue(relation, { ...target, type }, false)} AS VARCHAR) AS read${at}`;
+    const read = buildValue(relation, { ...target, type }, false);
+    const exact = buildValue(withoutCuts(relation), { ...target, type }, false);
+    return `CAST(${read} AS VARCHAR) AS read${at}, ${exact} IS NOT NULL AS exact${at}`;
   });
   const rows = `SELECT *, row_number() OVER () AS ${RECORD_NUMBER}, ${members.join(', ')}
     FROM ${fromClause(bare, targets, false)}`;
@@ -52,29 +53,46 @@ export async function listReadings(
   return names.flatMap((name, at) => describeReadings(counts?.[0] ?? {}, name, at, lineAt));
 }
 
+const withoutCuts = (relation: Relation): Relation => ({
+  ...relation,
+  columns: relation.columns.map(({ cutsNanoseconds: _, ...column }) => column),
+});
+
 function isReadDifferently(
-  { constant, inferred, name }: Relation['columns'][number],
-  { nulls = [] }: Relation,
+  { constant, cutsNanoseconds, inferred, name }: Relation['columns'][number],
+  { kind, nulls = [] }: Relation,
   properties: Properties,
 ): boolean {
   const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
   if (property === undefined || constant !== undefined) return false;
   const isText = toColumnType(property) === 'varchar';
+  if (cutsNanoseconds === true) return true;
   return (
-    nulls.length > 0 || (!isText && (inferred.missing === true || inferred.number !== undefined))
+    kind !== 'parquet' &&
+    (nulls.length > 0 || (!isText && (inferred.missing === true || inferred.number !== undefined)))
   );
 }
 
 function readingTerms(name: string, at: number, relation: Relation): readonly string[] {
   const cell = identifier(name);
+  const column = relation.columns.find((one) => one.name === name);
+  const cut =
+    column?.cutsNanoseconds === true ? `read${at} IS NOT NULL AND NOT exact${at}` : 'false';
+  const cuts = [
+    `count(*) FILTER (WHERE ${cut}) AS cuts${at}`,
+    `min(${RECORD_NUMBER}) FILTER (WHERE ${cut}) AS cutLine${at}`,
+    `arg_min(${quotedValue(name)}, ${RECORD_NUMBER}) FILTER (WHERE ${cut}) AS cut${at}`,
+  ];
+  if (relation.kind === 'parquet') return cuts;
   const isPresent = `${hasValueTest(relation, name)} AND ${missingTest(cell, relation.nulls)}`;
   const mark = `${isPresent} AND read${at} IS NULL`;
-  const number = relation.columns.find((column) => column.name === name)?.inferred.number;
+  const number = column?.inferred.number;
   const isRead = `read${at} IS NOT NULL AND`;
   const text = `trim(${cell})`;
   const written = number === undefined ? 'false' : `${isRead} NOT ${isPlainNumber(text)}`;
   const other = number === undefined ? 'false' : `${isRead} ${isOtherNumber(text, number.style)}`;
   return [
+    ...cuts,
     `count(*) FILTER (WHERE ${mark}) AS marks${at}`,
     `min(${RECORD_NUMBER}) FILTER (WHERE ${mark}) AS marked${at}`,
     `arg_min(${quotedValue(name)}, ${RECORD_NUMBER}) FILTER (WHERE ${mark}) AS mark${at}`,
@@ -96,19 +114,25 @@ function describeReadings(
   lineAt: (n: unknown) => number,
 ): readonly string[] {
   const notes: string[] = [];
-  const marks = Number(row[`marks${at}`]);
+  const cuts = Number(row[`cuts${at}`]);
+  if (cuts > 0) {
+    const first = `${String(row[`cut${at}`])} in line ${lineAt(row[`cutLine${at}`])}`;
+    const times = cuts === 1 ? '1 time is' : `${cuts} times are`;
+    notes.push(`${name}: ${times} cut to microseconds, the first is ${first}`);
+  }
+  const marks = Number(row[`marks${at}`] ?? 0);
   if (marks > 0) {
     const first = `${String(row[`mark${at}`])} in line ${lineAt(row[`marked${at}`])}`;
     const other = 'the parameter nulls names other texts';
     notes.push(`${name}: ${counted(marks)} read as null, the first is ${first}; ${other}`);
   }
-  const writings = Number(row[`writings${at}`]);
+  const writings = Number(row[`writings${at}`] ?? 0);
   if (writings > 0) {
     const first = `${String(row[`written${at}`])} in line ${lineAt(row[`wrote${at}`])}`;
     const number = spellNumber(row[`number${at}`]);
     notes.push(`${name}: ${counted(writings)} read as a number, the first is ${first}: ${number}`);
   }
-  const others = Number(row[`others${at}`]);
+  const others = Number(row[`others${at}`] ?? 0);
   if (others > 0) {
     const first = `${String(row[`other${at}`])} in line ${lineAt(row[`otherLine${at}`])}`;
     const how = 'read with points between thousands';

@@ -39,6 +39,8 @@ export interface SourceColumn extends NamedColumn {
   readonly symbols?: true;
   /** Its dataset has the property: the type was not inferred from this file. */
   readonly isDeclared?: true;
+  /** Its times have nanoseconds, and its property stores microseconds: further digits are cut. */
+  readonly cutsNanoseconds?: true;
 }
 
 export type Relation = {
@@ -350,10 +352,29 @@ function castOf(relation: Relation, source: SourceColumn, target: Column): strin
   return castText(name, target.type, { isDeclared, isPlain, hasExponents });
 }
 
+/** A time with nanoseconds as one with microseconds, rounded down. */
+const toMicroseconds = (nanoseconds: string): string =>
+  evaluateOnce(nanoseconds, 'fine', (fine) => {
+    const count = `epoch_ns(${fine})`;
+    return `make_timestamp((${count} - (${count} % 1000 + 1000) % 1000) // 1000)`;
+  });
+
 const unlessMissing = (cell: string, nulls: Relation['nulls']): string =>
   `CASE WHEN NOT ${missingTest(cell, nulls)} THEN ${cell} END`;
 
 function castDate(
+  text: string,
+  relation: Pick<Relation, 'zone'>,
+  source: Pick<SourceColumn, 'inferred' | 'cutsNanoseconds'>,
+  type: DateType,
+): string {
+  const date = castExactDate(text, relation, source, type);
+  if (source.cutsNanoseconds !== true || type !== 'timestamp') return date;
+  const nanoseconds = castExactDate(text, relation, source, 'timestamp_ns');
+  return `coalesce(${date}, ${toMicroseconds(nanoseconds)})`;
+}
+
+function castExactDate(
   text: string,
   { zone }: Pick<Relation, 'zone'>,
   { inferred }: Pick<SourceColumn, 'inferred'>,
@@ -389,9 +410,10 @@ export function localTime(relation: Relation, target: Column): string | undefine
 function castValue(
   value: string,
   relation: Relation,
-  { inferred }: SourceColumn,
+  source: SourceColumn,
   target: Column,
 ): string {
+  const { cutsNanoseconds, inferred } = source;
   if (target.type === 'json') return `to_json(${value})`;
   const { type, format } = inferred.property;
   // A date has no time of day, and a date-time has more than that.
@@ -399,8 +421,9 @@ function castValue(
   const text = type === 'string' && (format === undefined || inferred.spelling !== undefined);
   if (text && target.type !== 'varchar') {
     return isDateType(target.type)
-      ? castDate(value, relation, { inferred }, target.type)
+      ? castDate(value, relation, source, target.type)
       : castText(value, target.type);
   }
+  if (cutsNanoseconds === true && target.type === 'timestamp') return toMicroseconds(value);
   return castTyped(value, inferred.own ?? inferred.property, target.type);
 }
