@@ -10,6 +10,7 @@ import { needsRecordChecks } from '../../../store/lake/datasets/contracts.ts';
 import type { Dataset } from '../../../store/lake/datasets/datasets.ts';
 import { isPlaceholder } from '../../../store/lake/datasets/placeholders.ts';
 import { Failure } from '../../../store/base/failure.ts';
+import { redactText } from '../../../store/base/redact.ts';
 import { checkStorage } from '../../../store/lake/storage.ts';
 import {
   requireCaller,
@@ -53,10 +54,11 @@ interface WriteResult extends LoadCounts {
    */
   readonly isSettled: boolean;
   readonly rejects: readonly Reject[];
+  readonly notes: readonly string[];
 }
 
 export async function writeRecords(call: Call, services: RecordServices): Promise<Answer> {
-  const { isSettled, rejects, ...counts } = await writeOnce(call, services, (once) =>
+  const { isSettled, notes, rejects, ...counts } = await writeOnce(call, services, (once) =>
     storeRecords(call, services, once),
   );
   const { columnsLeftOut, quarantined, received, rejected, stored } = counts;
@@ -64,7 +66,7 @@ export async function writeRecords(call: Call, services: RecordServices): Promis
   const message = `wrote ${received - rejected - quarantined} records${quarantineNote}`;
   const written = { success: true, message, received, rejected, quarantined, columnsLeftOut };
   const isOwner = requireCaller(call.caller).kind === 'secret';
-  const details = isOwner ? { ...counts, rejects: toRejectViews(rejects) } : {};
+  const details = isOwner ? { ...counts, rejects: toRejectViews(rejects), notes } : {};
   const undetermined = { stored, replaced: null, duplicates: counts.duplicates };
   const value = { ...written, ...details, ...(isOwner && !isSettled ? undetermined : {}) };
   return { kind: 'json', value, metering: 'free' };
@@ -155,6 +157,7 @@ const toWritten = (outcome: Ingested): WriteResult => ({
   ...toLoadCounts(outcome),
   isSettled: true,
   rejects: outcome.rejects,
+  notes: outcome.notes.map(redactText),
 });
 
 const CONFIRMED = { confirmAdjustment: true } as const;
@@ -211,6 +214,7 @@ export async function pushRecords(
     warnings: [],
     isSettled: current.numbered,
     rejects: [],
+    notes: [],
   };
   await pending.push(tableId, pushes, once.pieces(written));
   return written;

@@ -21,6 +21,7 @@ const WRITE_ANSWER = Type.Object({
   // Null for pushes on a unique index: it is known at their flush, within seconds.
   replaced: Type.Optional(COUNT_OR_NULL),
   rejects: Type.Optional(REJECTS),
+  notes: Type.Optional(Type.Array(Type.String())),
 });
 
 export const writeRecord: Endpoint = {
