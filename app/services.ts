@@ -66,6 +66,7 @@ export async function composeServices(
   const loading = {
     ...shared,
     at,
+    pushes: parts.pending,
     clock: () => parts.lakeClock.next(),
     defaultsOf: inputDefaults,
   };

@@ -7,6 +7,7 @@ import type { DuplicateRules } from './duplicates.ts';
 import type { Relation } from '../values/relation.ts';
 import type { ChangedKeys } from '../../store/lake/commit.ts';
 import type { Lake } from '../../store/lake/lake.ts';
+import type { Pending } from '../../store/lake/pushes/pending.ts';
 import type { DuckDbPool } from '../../store/duckdb/pool.ts';
 import type { Clock } from '../../store/base/clock.ts';
 import type { AtCrashPoint } from '../../store/base/crashPoints.ts';
@@ -70,12 +71,14 @@ export interface LoadLake extends Pick<Lake, 'files' | 'nextColumnId'> {
   createStamp(...of: Parameters<Lake['createStamp']>): Stamp | Promise<Stamp>;
 }
 
-export interface LoadServices extends Omit<IngestServices, 'lake' | 'others'> {
+export interface LoadServices extends Omit<IngestServices, 'lake' | 'others' | 'pushes'> {
   readonly lake: LoadLake;
 }
 
 export interface IngestServices {
   readonly lake: Lake;
+  /** Records pushed into a dataset that a load created. */
+  readonly pushes: Pick<Pending, 'pendingRows' | 'withoutPushes'>;
   /** Other nodes that execute loads. */
   readonly others?: LoadWorkers;
   readonly pool: DuckDbPool;

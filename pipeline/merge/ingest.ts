@@ -6,9 +6,9 @@ import { ROW_COLUMN } from '../../store/lake/versions/columns.ts';
 import { LOAD_ROWS } from '../../store/lake/pushes/rowNumbers.ts';
 import type { ChangedKeys } from '../../store/lake/commit.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
-import { Failure } from '../../store/base/failure.ts';
+import { Failure, reasonOf } from '../../store/base/failure.ts';
 import { type Reject, REJECTS_MAX } from '../../store/work/jobs.ts';
-import { buildColumns } from '../../store/lake/datasetEdits.ts';
+import { buildColumns, dropDataset } from '../../store/lake/datasetEdits.ts';
 import { isPlaceholder } from '../../store/lake/datasets/placeholders.ts';
 import {
   type DataFile,
@@ -111,12 +111,39 @@ export async function ingest(
 ): Promise<Ingested> {
   const numbered = await reserveRows(load, services.lake);
   const store = makeLoadStore(services.lake, { load: numbered, author, finish });
+  const work = { load: numbered, services, events, store };
   const others = needsOtherDataset(load, services) ? undefined : services.others;
-  const remote = await others?.work({ load: numbered, services, events, store });
-  if (remote !== undefined) return remote;
-  // A process starts while the file is opened, which takes about as long.
-  services.pool.startOne();
-  return runLoad({ load: numbered, services, events, store });
+  try {
+    const remote = await others?.work(work);
+    if (remote !== undefined) return remote;
+    // A process starts while the file is opened, which takes about as long.
+    services.pool.startOne();
+    return await runLoad(work);
+  } catch (error) {
+    const { created } = store;
+    if (created !== undefined) {
+      await dropCreated(created, author, services).catch((reason: unknown) =>
+        events.log(`warning: the new dataset stays without records: ${reasonOf(reason)}`),
+      );
+    }
+    throw error;
+  }
+}
+
+/** Drops the dataset that a failed load created, unless others wrote into it meanwhile. */
+async function dropCreated(
+  { tableId }: Dataset,
+  author: string,
+  { lake, pushes }: Pick<IngestServices, 'lake' | 'pushes'>,
+): Promise<void> {
+  await pushes.withoutPushes(tableId, async () => {
+    const dataset = lake.directory.datasetById(tableId);
+    const table = await lake.table(tableId);
+    const isEmpty = table?.files.length === 0 && pushes.pendingRows(tableId).length === 0;
+    if (dataset !== undefined && isEmpty) {
+      await dropDataset(lake, dataset, author, false, async () => undefined);
+    }
+  });
 }
 
 const isRow = ({ name }: { readonly name: string }): boolean => name === ROW_COLUMN;

@@ -21,23 +21,35 @@ interface Storing {
   readonly finish: Finish;
 }
 
-export const makeLoadStore = (lake: Lake, { load, author, finish }: Storing): LoadStore => ({
-  create: (draft) => createDataset(lake, draft, author),
-  commit: async (loaded) => {
-    const { dataset, instead, message, outcome, quarantined, schema, touches } = loaded;
-    const note = { author, message, ...(touches ? { touches } : {}) };
-    await commitOrTidy(loaded, note, lake, async (transaction, committed) => {
-      const { timeMs } = committed;
-      await finish(transaction, outcome, committed);
-      if (quarantined.length > 0) {
-        const jobId = load.jobId ?? null;
-        await insertQuarantined(transaction, dataset.tableId, quarantined, jobId, timeMs);
-      }
-      if (instead !== undefined) await replacePlaceholderRow(transaction, dataset, instead, timeMs);
-      else await updateRow(transaction, dataset, schema, timeMs);
-    });
-  },
-});
+/** A store with the dataset that its load created. */
+interface CreatingStore extends LoadStore {
+  readonly created: Dataset | undefined;
+}
+
+export function makeLoadStore(lake: Lake, { load, author, finish }: Storing): CreatingStore {
+  let created: Dataset | undefined;
+  return {
+    get created() {
+      return created;
+    },
+    create: async (draft) => (created = await createDataset(lake, draft, author)),
+    commit: async (loaded) => {
+      const { dataset, instead, message, outcome, quarantined, schema, touches } = loaded;
+      const note = { author, message, ...(touches ? { touches } : {}) };
+      await commitOrTidy(loaded, note, lake, async (transaction, committed) => {
+        const { timeMs } = committed;
+        await finish(transaction, outcome, committed);
+        if (quarantined.length > 0) {
+          const jobId = load.jobId ?? null;
+          await insertQuarantined(transaction, dataset.tableId, quarantined, jobId, timeMs);
+        }
+        if (instead !== undefined)
+          await replacePlaceholderRow(transaction, dataset, instead, timeMs);
+        else await updateRow(transaction, dataset, schema, timeMs);
+      });
+    },
+  };
+}
 
 async function updateRow(
   transaction: Database,

@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { test } from 'vitest';
-import { get, load, loaded, read } from '../base/client.ts';
+import { get, load, loaded, read, send } from '../base/client.ts';
 import { startServer, type TestServer } from '../base/server.ts';
 
 /** Enough rows for a load of about a second, so that requests arrive while it runs. */
@@ -66,6 +66,22 @@ test('a load with repeated records can be cancelled at any moment', async () => 
     process.off('unhandledRejection', record);
   }
   assert.deepEqual(unhandled, []);
+});
+
+test('a first load that fails after the creation of its dataset leaves no dataset', async () => {
+  let isBroken = false;
+  const at = (point: string): void => {
+    if (isBroken && point === 'parquet-written') throw new Error('broken');
+  };
+  await using server = await startServer({ seams: { at } });
+  isBroken = true;
+  const jobId = await submitted(server, 'E', 'symbol,date,n\nA,2020-01-01,1\n');
+  assert.equal((await server.tapedeck.services.runner.ended(jobId)).status, 'ERROR');
+  assert.equal((await send(server, 'GET', '/datasets/WS/E')).status, 404);
+  isBroken = false;
+  // The failed file has no influence on the types of a later one.
+  await loaded(server, 'E', 'symbol,date,n\nA,2020-01-01,x\n');
+  assert.equal(await read(server, '/data/WS/E?last=9&filter=n'), '[{"n":"x"}]');
 });
 
 test('loads, renames and deletions of one dataset take turns', async () => {
