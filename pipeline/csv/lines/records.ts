@@ -95,9 +95,9 @@ export class RecordReader {
       }
     }
     const lines = this.linesBetween(at, read.end);
-    const isBroken =
-      read.fault !== undefined ||
-      (lines > 1 && read.cells.length !== width && this.areRecords(at, read.end, width));
+    // Any line is a record of one cell: below a title, that is no sign of a quote left open.
+    const isOther = lines > 1 && width > 1 && read.cells.length !== width;
+    const isBroken = read.fault !== undefined || (isOther && this.areRecords(at, read.end, width));
     if (isBroken) {
       this.move(this.afterBreak(this.lineEnd(at)), 1);
       return { cells: read.cells, line, lines: 1, fault: read.fault ?? UNCLOSED };

@@ -89,3 +89,13 @@ test('a word among values is no second header', async () => {
     assert.deepEqual(looksLike(await answerOf(`WORDS_${at}`, body)), [], body);
   }
 });
+
+test('a title above records of several lines is refused with the number of lines to skip', async () => {
+  const rows = Array.from({ length: 8 }, (_, at) => `k${at},${at}.5,"two\nlines"\n`).join('');
+  const body = `Prices of today\nkey,value,note\n${rows}`;
+  const refused = await load(server, 'TITLE', body);
+  assert.match(await refused.text(), /no header: 3 columns begin in line 2; pass skipLines=1/);
+  assert.equal((await answerOf('TITLE', body, { skipLines: '1', key: 'key' })).stored, 8);
+  const row = '[{"key":"k7","value":7.5,"note":"two\\nlines"}]';
+  assert.equal(await read(server, '/data/WS/TITLE/k7'), row);
+});
