@@ -39,7 +39,8 @@ test('nanoseconds of trades are cut with a note, in each format', async () => {
       .join('');
   const parquet = (symbol: string, type: string): Promise<Uint8Array> =>
     parquetOf(`SELECT '${symbol}' AS symbol, CAST(t AS ${type}) AS time, CAST(n AS VARCHAR) AS tradeId,
-      1.5 AS price, 9 AS size FROM (VALUES ('${texts[0]?.slice(0, -1)}', 0), ('${texts[1]?.slice(0, -1)}', 1)) AS v(t, n)`);
+      1.5 AS price, 9 AS size
+      FROM (VALUES ('${texts[0]?.slice(0, -1)}', 0), ('${texts[1]?.slice(0, -1)}', 1)) AS v(t, n)`);
   const plain = await core.write('plain.csv', csv('NONE', ['2024-01-02T14:30:00.123456Z']));
   const ran = await core.loaded(plain, '--as', 'TRADES');
   expect(ran.stdout + ran.stderr).not.toContain('cut to');
@@ -75,7 +76,8 @@ test('a Polygon file of trades loads', async () => {
   await using core = await coreFolder();
   const file = await core.write(
     'trades.csv',
-    'ticker,conditions,correction,exchange,id,participant_timestamp,price,sequence_number,sip_timestamp,size,tape,trf_id,trf_timestamp',
+    'ticker,conditions,correction,exchange,id,participant_timestamp,price,sequence_number,' +
+      'sip_timestamp,size,tape,trf_id,trf_timestamp',
     'PO,"12,37",0,11,1,1704205800123456789,101.5,1,1704205800123556789,100,1,0,0',
     'PO,"12,37",0,11,2,1704205800123456790,101.6,2,1704205800123556790,200,1,0,0',
   );

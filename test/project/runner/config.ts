@@ -8,22 +8,19 @@ import {
   type ViteUserConfig,
 } from 'vitest/config';
 import { CONTRACT, ON_POSTGRES } from './postgres/contract.ts';
-import { keepDuration } from './durations.ts';
-import { patientForks } from './forks.ts';
 import { projectsOf } from './projects.ts';
-import { reporter } from './reporter.ts';
-import { LongestFirst } from './sequencer.ts';
 
 interface RunOptions {
   /** The project: its tests are below `test/`. */
   readonly root: string;
-  /** Timeout of a file; far above the slowest. */
-  readonly fileTimeoutMs: number;
   /** Variables of the test processes, in addition to those of this process. */
   readonly env: Readonly<Record<string, string>>;
-  /** Called at the end of each file. */
-  took(file: string, ms: number): void;
 }
+
+/** Far above the slowest: the longest takes 70 s alone, and took 300 on a machine of a third of the speed. */
+const TIMEOUT_MS = 600_000;
+/** Tests that take longer have a line of their own in the report. */
+const SLOW_MS = 60_000;
 
 // The targets are stated for two cores, and a file waits for children and clocks for much of its time. With
 // four at once a run took 642 s and 944 s of processor time, with three 632 s and 889 s.
@@ -40,15 +37,15 @@ const SHARED = { isolate: false, execArgv: ['--initial-heap-size=500', ...NEW_MB
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const PROGRAM_FOR_ALL = join(import.meta.dirname, 'programForAll.ts');
 
-export function configOf({ env, fileTimeoutMs, root, took }: RunOptions): ViteUserConfig {
+export function configOf({ env, root }: RunOptions): ViteUserConfig {
   const { alone, pure, servers } = projectsOf(root);
-  const say = (line: string): void => void process.stdout.write(`${line}\n`);
   return defineConfig({
     test: {
       root,
-      reporters: [reporter({ root, say, took })],
+      pool: 'forks',
       maxWorkers: FILES_AT_ONCE,
-      sequence: { sequencer: LongestFirst },
+      silent: 'passed-only',
+      slowTestThreshold: SLOW_MS,
       projects: [
         onSwift({ name: 'alone', include: [...alone], isolate: true }),
         // A shared process loads a module once, and stays warm: a second less for each file.
@@ -56,14 +53,12 @@ export function configOf({ env, fileTimeoutMs, root, took }: RunOptions): ViteUs
         { extends: true, test: { name: 'pure', include: [...pure], ...SHARED } },
         onPostgres(root),
       ],
-      pool: patientForks(fileTimeoutMs),
       // node:sqlite still announces itself on stderr.
       execArgv: ['--disable-warning=ExperimentalWarning'],
       env,
       setupFiles: [join(import.meta.dirname, 'leftovers.ts')],
-      // Only the whole file has a timeout, which its process enforces.
-      testTimeout: 0,
-      hookTimeout: 0,
+      testTimeout: TIMEOUT_MS,
+      hookTimeout: TIMEOUT_MS,
       // Modules run as in production: Node strips their types, without a further loader.
       experimental: { viteModuleRunner: false, nodeLoader: false },
       coverage: { provider: 'v8', reporter: ['text-summary', 'html'], reportOnFailure: true },
@@ -104,10 +99,4 @@ const onPostgres = (root: string): TestProjectInlineConfiguration => ({
 // of them 1.5 s.
 process.env['NODE_COMPILE_CACHE'] ??= join(tmpdir(), 'tapedeck-test-modules');
 
-export const config = configOf({
-  root: ROOT,
-  // The longest take 70 s alone; a machine of a third of the speed, with four at once, took 300.
-  fileTimeoutMs: 900_000,
-  env: {},
-  took: keepDuration,
-});
+export const config = configOf({ root: ROOT, env: {} });
