@@ -1,7 +1,7 @@
 // Decompresses bodies to a temporary file, up to a limit: a decompression bomb ends at a ratio, not at a
 // full disk.
 import { createReadStream, createWriteStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createZstdDecompress } from 'node:zlib';
@@ -59,6 +59,21 @@ const MACOS_ENTRY = /^__MACOSX\/|(?:^|\/)\.DS_Store$/;
 /** Entries of a zip that are inspected. */
 const ENTRIES_MAX = 20;
 
+/** Signature and bytes of the record that ends a zip; its last two bytes are the length of a comment. */
+const END_SIGNATURE = 0x06054b50;
+const END_BYTES = 22;
+
+/** False if another end follows the directory at `at`, as in two zip files that were joined. */
+async function endsFile(path: string, at: number): Promise<boolean> {
+  await using file = await open(path);
+  const end = Buffer.alloc(END_BYTES);
+  const { bytesRead } = await file.read(end, 0, END_BYTES, at);
+  // The larger form of the end has another signature, and is followed by this one.
+  if (bytesRead < END_BYTES || end.readUInt32LE(0) !== END_SIGNATURE) return true;
+  const { size } = await file.stat();
+  return at + END_BYTES + end.readUInt16LE(END_BYTES - 2) === size;
+}
+
 async function unpackZip(from: string, to: string, most: number): Promise<void> {
   const zip = await openPromise(from, { lazyEntries: true, autoClose: false });
   try {
@@ -73,6 +88,9 @@ async function unpackZip(from: string, to: string, most: number): Promise<void> 
     const [entry] = entries;
     if (entry === undefined || entries.length !== 1) {
       throw new Failure('InvalidBody', 'a zip body must hold exactly one file');
+    }
+    if (!(await endsFile(from, Number(zip.readEntryCursor)))) {
+      throw new Failure('InvalidBody', 'the zip body has bytes behind its end: send one zip file');
     }
     // An opened entry may fail at any moment: attach its listener before any await.
     const source = await zip.openReadStreamPromise(entry);

@@ -21,6 +21,7 @@ import type { Table } from '../../store/lake/versions/lakeRead.ts';
 import type { Push } from '../../store/lake/pushes/pendingRows.ts';
 import { isoTime } from '../../store/base/clock.ts';
 import { DIGITS_MAX } from '../values/exactText.ts';
+import { findHiddenFault } from '../values/hiddenFaults.ts';
 import { fitsDouble } from '../values/infer.ts';
 import { INDEX_BYTES_MAX } from '../values/relation.ts';
 
@@ -79,6 +80,7 @@ export function toPushes(
   const isKept = table.columns.some(({ type }) => type === 'json' || isExactNumber(type));
   const text = bytes.toString('latin1');
   if ((isKept && REWRITTEN.test(text)) || hasRounded(text)) return undefined;
+  if (findHiddenFault(text, value) !== undefined) return undefined;
   const records: readonly unknown[] = Array.isArray(value) ? value : [value];
   if (records.length === 0 || records.length > RECORDS_MAX) return undefined;
   if (mixesTimes(records, table.columns)) return undefined;
@@ -151,6 +153,9 @@ const mixesTimes = (records: readonly unknown[], columns: readonly Column[]): bo
     return kinds.includes('number') && kinds.includes('string');
   });
 
+/** Matches the escapes of NUL and of half of a surrogate pair, which no file stores. */
+const ESCAPED = /\\u(?:0000|d[89a-f])/;
+
 function toDocument(
   record: unknown,
   columns: readonly Column[],
@@ -158,8 +163,7 @@ function toDocument(
 ): Document | undefined {
   if (typeof record !== 'object' || record === null || Array.isArray(record)) return undefined;
   const text = JSON.stringify(record);
-  if (Buffer.byteLength(text) > RECORD_BYTES_MAX || !text.isWellFormed()) return undefined;
-  if (text.includes('\\u0000')) return undefined;
+  if (Buffer.byteLength(text) > RECORD_BYTES_MAX || ESCAPED.test(text)) return undefined;
   const members: [string, unknown][] = [];
   for (const { name, type } of columns) {
     if (isSystemColumn(name) || !Object.hasOwn(record, name)) continue;

@@ -240,6 +240,35 @@ test('a sample of a feed shows its records', async ({ server: origin }) => {
   expect(rows).toEqual([{ symbol: 'A', date: '2024-01-01', value: 1 }]);
 });
 
+test('a message without a valid record is counted, and the feed goes on', async () => {
+  await using server = await startServer({ settings: SETTINGS });
+  await loaded(server, 'FED', CSV, INDEX);
+  await send(server, 'PATCH', '/datasets/WS/FED', {
+    expectations: [{ range: { property: 'v', max: 100 }, action: 'fail' }],
+  });
+  const events = ['1', '"bad"', '2', '1000', '3'].map(
+    (v, at) => `id: ${at + 1}\ndata: {"symbol":"E${at}","date":"2024-01-01","v":${v}}\n\n`,
+  );
+  const upstream = createHttp((request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const last = Number(request.headers['last-event-id'] ?? 0);
+    response.write(events.slice(last).join(''));
+  });
+  upstream.listen(0, '127.0.0.1');
+  await once(upstream, 'listening');
+  const { port } = upstream.address() as AddressInfo;
+  const id = await createSource(server, {
+    type: 'SSE',
+    url: `http://127.0.0.1:${port}/events`,
+    dataset: 'FED',
+  });
+  await until(async () => (await feedOf(server, id))?.records === 3);
+  expect(await feedOf(server, id)).toMatchObject({ rejected: 2, restarts: 0, fault: null });
+  expect(await recordsOf(server, '&filter=symbol')).toHaveLength(4);
+  upstream.closeAllConnections();
+  upstream.close();
+});
+
 test('a restarted server resumes after the last stored event', async () => {
   const lastIds: (string | undefined)[] = [];
   const origin = createHttp((request, answer) => {

@@ -49,27 +49,31 @@ export type RecordServices = Pick<
 /** The outcome of a write. */
 interface WriteResult extends LoadCounts {
   /**
-   * False until the flush: whether pushed records replace stored ones, or are left out, is not known
-   * before.
+   * Counts that are not known before the flush of pushed records: how many of the `stored` replace others,
+   * or how many are left out because their index is stored.
    */
-  readonly isSettled: boolean;
+  readonly unsettled: 'replaced' | 'duplicates' | undefined;
   readonly rejects: readonly Reject[];
   readonly notes: readonly string[];
 }
 
 export async function writeRecords(call: Call, services: RecordServices): Promise<Answer> {
-  const { isSettled, notes, rejects, ...counts } = await writeOnce(call, services, (once) =>
+  const { notes, rejects, unsettled, ...counts } = await writeOnce(call, services, (once) =>
     storeRecords(call, services, once),
   );
-  const { columnsLeftOut, quarantined, received, rejected, stored } = counts;
+  const { columnsLeftOut, quarantined, received, rejected } = counts;
   const quarantineNote = quarantined === 0 ? '' : `, ${quarantined} in quarantine`;
   const message = `wrote ${received - rejected - quarantined} records${quarantineNote}`;
   const written = { success: true, message, received, rejected, quarantined, columnsLeftOut };
   const isOwner = requireCaller(call.caller).kind === 'secret';
   const details = isOwner ? { ...counts, rejects: toRejectViews(rejects), notes } : {};
-  const undetermined = { stored, replaced: null, duplicates: counts.duplicates };
-  const value = { ...written, ...details, ...(isOwner && !isSettled ? undetermined : {}) };
+  const value = { ...written, ...details, ...(isOwner ? nullCounts(unsettled) : {}) };
   return { kind: 'json', value, metering: 'free' };
+}
+
+function nullCounts(unsettled: WriteResult['unsettled']): object {
+  if (unsettled === undefined) return {};
+  return unsettled === 'replaced' ? { replaced: null } : { stored: null, duplicates: null };
 }
 
 /** Stores the body's records in the dataset of the path, after checking the caller's rights. */
@@ -155,7 +159,7 @@ async function loadRecords(
 
 const toWritten = (outcome: Ingested): WriteResult => ({
   ...toLoadCounts(outcome),
-  isSettled: true,
+  unsettled: undefined,
   rejects: outcome.rejects,
   notes: outcome.notes.map(redactText),
 });
@@ -212,7 +216,7 @@ export async function pushRecords(
     columnsLeftOut: findUnknownMembers(body.value, current),
     inferred: [],
     warnings: [],
-    isSettled: current.numbered,
+    unsettled: current.numbered ? undefined : replace ? 'replaced' : 'duplicates',
     rejects: [],
     notes: [],
   };

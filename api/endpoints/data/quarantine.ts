@@ -112,9 +112,9 @@ export const releaseQuarantine: Endpoint = {
     const { workspace, dataset: name } = ownDataset(call, services);
     await checkStorage(storage, caller.account, workspace);
     const selection = readSelection(call);
-    // They arrived before records stored since: by default stored records stay.
+    // They arrived before records stored since: by default repeats of stored records stay in quarantine.
     const isChosen = call.query['duplicates'] ?? call.query['duplicateKeyHandling'];
-    const duplicates = isChosen === undefined ? 'ignore' : readDuplicates(call.query).duplicates;
+    const duplicates = isChosen === undefined ? 'reject' : readDuplicates(call.query).duplicates;
     const released = await runner.inTurn(workspace, name, async () => {
       const dataset = ownDataset(call, services);
       const records = await listQuarantined(database, dataset.tableId, selection, QUARANTINE_MAX);

@@ -18,8 +18,10 @@ const WRITE_ANSWER = Type.Object({
   success: Type.Literal(true),
   message: Type.String(),
   ...SOME_LOAD_COUNTS,
-  // Null for pushes on a unique index: it is known at their flush, within seconds.
+  // Null for pushes on a unique index where it is known at their flush, within seconds.
+  stored: Type.Optional(COUNT_OR_NULL),
   replaced: Type.Optional(COUNT_OR_NULL),
+  duplicates: Type.Optional(COUNT_OR_NULL),
   rejects: Type.Optional(REJECTS),
   notes: Type.Optional(Type.Array(Type.String())),
 });

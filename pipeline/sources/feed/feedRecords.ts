@@ -1,5 +1,6 @@
 // Extracts the records of a feed message: those at its path, with the property names of the dataset.
 import { isExactDigits, parseExact } from '../../../store/base/exactJson.ts';
+import { findHiddenFault } from '../../values/hiddenFaults.ts';
 import { fitsDouble } from '../../values/infer.ts';
 import { parseSteps } from '../../decode/json/jsonPath.ts';
 import type { FeedDefinition } from '../base/source.ts';
@@ -19,6 +20,8 @@ export function parseRecords(text: string, definition: Shape): ParsedMessage {
   }
   const value = parse(text);
   if (value === undefined) return { reason: `a message that is no JSON: ${text.slice(0, 100)}` };
+  const fault = findHiddenFault(text, value);
+  if (fault !== undefined) return { reason: `a message with ${fault}: ${text.slice(0, 100)}` };
   const records = recordsAt(value, definition.jsonPath);
   return { records: records.map((record) => renameMembers(record, definition)) };
 }

@@ -52,12 +52,19 @@ export async function saveFlushedSequence(transaction: Database, sequence: numbe
     .execute();
 }
 
+/** Matches the escape of half of a surrogate pair; an escaped backslash before it stays. */
+const HALF_PAIR = /(?<!\\)((?:\\\\)*)\\ud[89a-f][\da-f]{2}/g;
+
+/** Servers before 0.2 accepted halves of pairs. No file can store them, and one ended every later flush. */
+const withoutHalfPairs = (json: string): string => json.replaceAll(HALF_PAIR, '$1\\ufffd');
+
 /** Reads the pending rows, oldest first. */
 export async function readPending(database: Database): Promise<readonly PushedRows[]> {
   const rows = await database.selectFrom('pending').selectAll().orderBy('sequence').execute();
   return rows.map((row) => {
-    const document = JSON.parse(row.document) as Record<string, unknown>;
-    const { index_json: index, sequence, time_ms: timeMs } = row;
+    const document = JSON.parse(withoutHalfPairs(row.document)) as Record<string, unknown>;
+    const { sequence, time_ms: timeMs } = row;
+    const index = withoutHalfPairs(row.index_json);
     return {
       tableId: row.table_id,
       rows: [{ sequence, index, replaces: row.replaces === 1, document, timeMs }],

@@ -142,6 +142,33 @@ test('released records are stored despite all expectations, exactly as they were
   assert.deepEqual(await readQuarantine('RELEASED'), []);
 });
 
+test('a release loses no record: repeats of a stored index value stay in quarantine', async () => {
+  await createDataset('REPEATED', { expectations: [{ range: { property: 'volume', min: 0 } }] });
+  await loaded(server, 'REPEATED', 'symbol,date,volume\nA,2020-01-01,1\n');
+  for (const [symbol, volume] of [
+    ['B', -1],
+    ['B', -2],
+    ['A', -5],
+  ] as const)
+    await loaded(server, 'REPEATED', `symbol,date,volume\n${symbol},2020-01-01,${volume}\n`);
+  const answer = await ask('POST', '/quarantine/WS/REPEATED/release');
+  assert.deepEqual(await answer.json(), {
+    success: true,
+    message: 'released 1 records',
+    recordsIngested: 1,
+    recordsDuplicate: 0,
+    recordsInvalid: 2,
+  });
+  const left = (await readQuarantine('REPEATED')).map(({ record }) => record['volume']);
+  assert.deepEqual(left, [-2, -5]);
+  await ask('POST', '/quarantine/WS/REPEATED/release?duplicates=replace');
+  assert.deepEqual(await readQuarantine('REPEATED'), []);
+  const stored = JSON.parse(
+    await read(server, '/data/WS/REPEATED?limit=9&filter=volume'),
+  ) as object[];
+  assert.deepEqual(stored, [{ volume: -5 }, { volume: -2 }]);
+});
+
 test('records that no longer fit the schema stay in quarantine', async () => {
   const expectations = [{ range: { property: 'volume', max: 0 } }];
   await createDataset('UNFIT', { expectations });

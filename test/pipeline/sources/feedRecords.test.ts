@@ -17,3 +17,10 @@ test('a number is no record, with any digits', () => {
   expect(written('[0.1234567890123456789,1.5]')).toBe('[]');
   expect(written('{"data":[0.1234567890123456789]}', '$.data')).toBe('[]');
 });
+
+test('a repeated member and a great depth are reasons to leave a message out', () => {
+  expect(written('{"s":"A","v":1,"v":2}')).toContain('a member for the second time');
+  expect(written('{"s":"A","o":[{"a":0.1234567890123456789,"a":2}]}')).toContain('second time');
+  expect(written(`{"o":${'['.repeat(2_000)}${']'.repeat(2_000)}}`)).toContain('over 1000 deep');
+  expect(written('{"s":"a\\":","o":{"s":1.25}}')).toContain('"s":1.25');
+});

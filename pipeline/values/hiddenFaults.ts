@@ -1,0 +1,26 @@
+// Detects what the value of a JSON text hides: `JSON.parse` keeps the last value of a repeated member, and
+// accepts a depth at which writing the value again overflows the stack.
+import { isExactDigits } from '../../store/base/exactJson.ts';
+
+const NAME = /"(?:[^"\\]|\\.)*"\s*:/g;
+/** Depth of nested objects and lists, as in files. */
+const DEPTH_MAX = 1_000;
+
+/** @param value of the JSON text */
+export function findHiddenFault(text: string, value: unknown): string | undefined {
+  let names = 0;
+  for (const _ of text.matchAll(NAME)) names += 1;
+  let level: readonly unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > DEPTH_MAX) return `objects and lists over ${DEPTH_MAX} deep`;
+    const below: unknown[] = [];
+    for (const one of level) {
+      if (typeof one !== 'object' || one === null || isExactDigits(one)) continue;
+      const values: readonly unknown[] = Object.values(one);
+      if (!Array.isArray(one)) names -= values.length;
+      for (const inner of values) if (typeof inner === 'object') below.push(inner);
+    }
+    level = below;
+  }
+  return names === 0 ? undefined : 'a member for the second time';
+}
