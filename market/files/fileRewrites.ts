@@ -27,7 +27,15 @@ const TIMES = [
 ];
 const MINUTES = ['minute', 'min', 'time', 'zeit', 'uhrzeit', 'heure', 'hora'];
 const SYMBOLS = ['symbol', 'ticker', 'sym', 'code'];
-const RATIOS = ['stocksplits', 'stocksplit', 'splitfactor', 'splitcoefficient', 'splitratio'];
+const RATIOS = [
+  'stocksplits',
+  'stocksplit',
+  'splitfactor',
+  'splitcoefficient',
+  'splitratio',
+  'splits',
+  'split',
+];
 const SHARES = ['fromfactor', 'splitfrom', 'forfactor', 'tofactor', 'splitto'];
 const DIVIDENDS = ['dividends', 'divcash', 'dividendamount'];
 const CLOSES = ['close', 'adjclose', 'adjustedclose', 'closelast'];

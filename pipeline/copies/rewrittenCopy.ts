@@ -48,8 +48,7 @@ export async function writeRewrittenCopy(
     .map(({ name }) => name)
     .filter((name) => !rewrite.excluded.includes(name));
   const terms = names.flatMap((name) => replaced.get(name) ?? [identifier(name)]);
-  if (moment.timed !== undefined)
-    await refuseDays(rewrite, moment.timed, { relation, rows, bench });
+  const times = await checkTimes(rewrite, moment.tests, { relation, rows, bench });
   const tests = [...splits.tests, ...nonZeroTests(rewrite.nonZero)];
   const where = tests.length === 0 ? '' : ` WHERE ${tests.join(' AND ')}`;
   const path = join(bench.folder, newUuid());
@@ -64,7 +63,7 @@ export async function writeRewrittenCopy(
   if (relation.kind === 'csv') refuseLines(answers[1]?.[0], answers[2]?.[0]);
   const without = Number(tests.length === 0 ? 0 : (answers.at(-1)?.[0]?.['n'] ?? 0));
   const skipped = `note: ${without} rows without a split or a dividend are no records`;
-  return { path, notes: [...splits.notes, ...(without === 0 ? [] : [skipped])] };
+  return { path, notes: [...times, ...splits.notes, ...(without === 0 ? [] : [skipped])] };
 }
 
 interface Source {
@@ -73,17 +72,32 @@ interface Source {
   readonly bench: Workbench;
 }
 
-/** @throws Failure InvalidBody for a column of days: midnight is not a minute of a bar. */
-async function refuseDays(
+/**
+ * @returns notes on times that are within a minute
+ * @throws Failure InvalidBody for a column of days: midnight is not a minute of a bar
+ */
+async function checkTimes(
   { moment }: FileRewrite,
-  timed: string,
+  tests: Moment['tests'],
   { bench, relation, rows }: Source,
-): Promise<void> {
-  const counting = `SELECT count(*) AS n, count(*) FILTER (WHERE ${timed}) AS timed FROM ${rows}`;
+): Promise<readonly string[]> {
+  if (moment === undefined || tests === undefined) return [];
+  const { column } = moment;
+  const counting = `SELECT count(*) AS n, count(*) FILTER (WHERE ${tests.isTimed}) AS timed,
+    count(*) FILTER (WHERE ${tests.hasSeconds}) AS cut,
+    any_value(${textOf(column)}) FILTER (WHERE ${tests.hasSeconds}) AS first FROM ${rows}`;
   const [[counted] = []] = await runStatements(bench, relation, [counting]);
-  if (Number(counted?.['n'] ?? 0) === 0 || Number(counted?.['timed'] ?? 0) > 0) return;
-  const what = `column ${moment?.column} has no time of day, so that no record has a minute`;
-  throw new Failure('InvalidBody', `${what}; name the column of the minute (columns, --map)`);
+  const [n, timed, cut] = ['n', 'timed', 'cut'].map((name) => Number(counted?.[name] ?? 0));
+  if (n !== 0 && timed === 0) {
+    const what = `column ${column} has no time of day, so that no record has a minute`;
+    throw new Failure('InvalidBody', `${what}; name the column of the minute (columns, --map)`);
+  }
+  if (cut === 0) return [];
+  const first = String(counted?.['first']);
+  return [
+    `warning: ${cut} times of column ${column} are within a minute, such as ${first}: ` +
+      'they are stored as their minute',
+  ];
 }
 
 function refuseLines(
@@ -99,7 +113,7 @@ type Terms = readonly (readonly [column: string, terms: readonly string[]])[];
 
 /** SQL terms of a time: one with an offset, or a number, is an instant; others are local to the exchange. */
 function readMoment(moment: FileRewrite['moment'], relation: Relation): Moment {
-  if (moment === undefined) return { terms: [], timed: undefined };
+  if (moment === undefined) return { terms: [], tests: undefined };
   const { column, day, minute, zone } = moment;
   const raw = textOf(column);
   const target = { id: 1, name: column, type: 'timestamp', nullable: true } as const;
@@ -112,13 +126,17 @@ function readMoment(moment: FileRewrite['moment'], relation: Relation): Moment {
     `${part('%Y-%m-%d')} AS ${identifier(day)}`,
     `${part('%H:%M')} AS ${identifier(minute)}`,
   ];
-  return { terms: [[column, terms]], timed: `strftime(${local}, '%H:%M') <> '00:00'` };
+  const tests = {
+    isTimed: `strftime(${local}, '%H:%M') <> '00:00'`,
+    hasSeconds: `date_trunc('minute', ${local}) <> ${local}`,
+  };
+  return { terms: [[column, terms]], tests };
 }
 
 interface Moment {
   readonly terms: Terms;
-  /** SQL test of a row with a time of day. */
-  readonly timed: string | undefined;
+  /** SQL tests of a row. */
+  readonly tests: { readonly isTimed: string; readonly hasSeconds: string } | undefined;
 }
 
 const OFFSET = ':[0-9]{2}(?:[.][0-9]+)? ?(?:Z|[+-][0-9]{2}(?::?[0-9]{2})?)$';

@@ -114,6 +114,17 @@ test('of a contract and expectations: changes of the schema, quarantine, duplica
   assert.deepEqual(counts(job as unknown as JsonObject), counts(replaced));
 });
 
+test('of bytes that were loaded before: nothing would be stored again', async () => {
+  const csv = 'name,v\nA,1\nB,2\n';
+  await loaded(server, 'AGAIN', csv);
+  const preview = await tried('AGAIN', csv);
+  assert.deepEqual(counts(preview), [2, 0, 0, 0, 2]);
+  assert.match(String(preview['notes']), /the same bytes were loaded/);
+  const { recordsDuplicate, recordsIngested } = await loaded(server, 'AGAIN', csv);
+  assert.deepEqual([recordsIngested, recordsDuplicate], [0, 2]);
+  assert.equal((await tried('AGAIN', csv, { duplicates: 'keep-all' }))['recordsIngested'], 2);
+});
+
 test('of a load that would end in ERROR: the reason', async () => {
   await loaded(server, 'ENDS', 'symbol,date,v\nA,2020-01-01,1\n');
   const csv = 'symbol,date,v\nB,2020-01-01,x\nC,2020-01-01,2\n';

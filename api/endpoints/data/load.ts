@@ -35,7 +35,8 @@ import { toFreeAnswer } from '../../request/rows.ts';
 import { createOnce } from '../../request/writeOnce.ts';
 import { spoolBody } from '../../http/spool.ts';
 import { JOB_CREATED, answerJobCreated, WAIT } from './jobs.ts';
-import type { Load } from '../../../pipeline/conform/load.ts';
+import type { LoadOrder } from '../../../jobs/run/order.ts';
+import { recogniseFile, recognisedOutcome } from '../../../jobs/run/recognise.ts';
 
 const indexParameter = (part: string): Parameter => ({
   kind: 'text',
@@ -119,8 +120,8 @@ export const loadData: Endpoint = {
     };
     const { bytes, hash, path } = await spoolBody(call, services);
     const load = { ...order, path, ownFile: true };
-    if (isDryRun) return dryRunAnswer(load, call, services);
     const { accountId } = caller;
+    if (isDryRun) return dryRunAnswer({ ...load, bytes, accountId }, call, services);
     const jobId = await submitJob({ ...load, bytes, accountId }, hash, call, services);
     const summary = `Data upload of ${bytes}B for ${dataset} completed`;
     return answerJobCreated(summary, workspace, jobId, call, services);
@@ -157,15 +158,23 @@ async function submitJob(
 
 /** Answers a dry run and removes the body's file. */
 async function dryRunAnswer(
-  load: Load,
+  order: LoadOrder,
   call: Call,
-  { disk, ingestion }: Pick<Services, 'disk' | 'ingestion'>,
+  services: Pick<Services, 'clock' | 'database' | 'disk' | 'ingestion' | 'lake'>,
 ): Promise<Answer> {
+  const { disk, ingestion, lake } = services;
   try {
-    const services = { ...ingestion, signal: call.departure() };
-    return toFreeAnswer(dryRunView(await dryRun(load, services)));
+    const existing = lake.directory.dataset(order.workspace, order.dataset);
+    const { loaded } = await recogniseFile(order, '', existing, services);
+    // The load stores nothing again of a file that it recognises.
+    const load = loaded === undefined ? order : { ...order, skipsIdentical: 'of-all' as const };
+    const run = await dryRun(load, { ...ingestion, signal: call.departure() });
+    if (loaded === undefined || loaded.is_partial) return toFreeAnswer(dryRunView(run));
+    const { duplicates, ingested, notes } = recognisedOutcome(loaded);
+    const records = { ...run.records, duplicates, ingested };
+    return toFreeAnswer(dryRunView({ ...run, records, notes: [...notes, ...run.notes] }));
   } finally {
-    await disk.remove(load.path);
+    await disk.remove(order.path);
   }
 }
 

@@ -52,11 +52,12 @@ export async function saveFlushedSequence(transaction: Database, sequence: numbe
     .execute();
 }
 
-/** Matches the escape of half of a surrogate pair; an escaped backslash before it stays. */
-const HALF_PAIR = /(?<!\\)((?:\\\\)*)\\ud[89a-f][\da-f]{2}/g;
+/** Matches the escape of half of a surrogate pair, or another escape. */
+const ESCAPE = /\\(?:ud[89a-f][\da-f]{2}|[^])/g;
 
 /** Servers before 0.2 accepted halves of pairs. No file can store them, and one ended every later flush. */
-const withoutHalfPairs = (json: string): string => json.replaceAll(HALF_PAIR, '$1\\ufffd');
+const withoutHalfPairs = (json: string): string =>
+  json.replaceAll(ESCAPE, (escape) => (escape.startsWith('\\ud') ? '\\ufffd' : escape));
 
 /** Reads the pending rows, oldest first. */
 export async function readPending(database: Database): Promise<readonly PushedRows[]> {

@@ -56,6 +56,17 @@ test('one column of times gives the day and the minute', async () => {
   const oddFile = await core.write('odd.csv', 'When,close', '2024-03-08 15:59,170.2');
   await core.loaded(oddFile, ...as, '--symbol', 'ODD', '--map', 'When=date+minute');
   assert.deepEqual(await rowsOf(path('ODD'), 'date', 'minute'), [['2024-03-08', '15:59']]);
+  const seconds = await core.write(
+    's.csv',
+    'time,close',
+    '2024-03-08T15:59:30.5Z,1',
+    '2024-03-08T16:00:00Z,2',
+  );
+  const cut = await core.loaded(seconds, ...as, '--symbol', 'SEC');
+  assert.match(
+    cut.stdout + cut.stderr,
+    /1 times of column time are within a minute, such as 2024-03-08T15:59:30.5Z/,
+  );
   const days = await core.write('days.csv', 'date,close', '2024-03-08,170.2');
   const refused = await core.load([days, ...as, '--symbol', 'DAY', '--yes']);
   assert.match(refused.stderr, /column date has no time of day/);
