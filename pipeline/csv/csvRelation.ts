@@ -316,6 +316,7 @@ async function toRelation(file: CsvFile, head: Head, rows: readonly CsvRecord[])
       path,
       delimiter: TIDY_DELIMITER,
       headerless: true,
+      endsInFeeds: true,
       lineSteps: tidy.lineSteps,
       ...(tidy.unread === undefined ? {} : { unread: tidy.unread }),
       ...(all.length === 0 ? {} : { notes: all }),

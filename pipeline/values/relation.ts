@@ -73,6 +73,8 @@ export type Relation = {
       readonly layout?: readonly string[];
       /** The first line is a record. */
       readonly headerless?: true;
+      /** Lines end in a line feed; a carriage return is part of a cell. */
+      readonly endsInFeeds?: true;
       /** No number of the file has an underscore or a negative exponent, which casts read too widely. */
       readonly hasPlainNumbers?: true;
       /** Checks each number for an exponent, since a cast reads 1e400 as infinity. */
