@@ -1,7 +1,7 @@
 // `npm run docs`: writes the pages that are generated from the code, which a test compares with it, and the
 // types of the client.
 import { writeFile } from 'node:fs/promises';
-import type { Endpoint } from '../api/request/endpoint.ts';
+import type { AnyEndpoint } from '../api/request/endpoint.ts';
 import { ENDPOINTS } from '../api/endpoints/index.ts';
 import { marketDocument } from '../api/market/document/marketDocument.ts';
 import { buildOpenApi } from '../api/introspection/openapi/openapi.ts';
@@ -47,7 +47,7 @@ function reference(): string {
   ].join('\n');
 }
 
-function endpointLines(endpoint: Endpoint): readonly string[] {
+function endpointLines(endpoint: AnyEndpoint): readonly string[] {
   const rows = endpoint.parameters.map(
     (parameter) => `| \`${parameter.name}\` | ${kindOf(parameter)} | ${parameter.help} |`,
   );

@@ -12,7 +12,7 @@ import {
   senderAddress,
 } from './proxyIdentity.ts';
 import { type AddressRules, allowsAddress, parseAddresses } from '../../store/base/addresses.ts';
-import type { Endpoint, Services } from '../request/endpoint.ts';
+import type { AnyEndpoint, Services } from '../request/endpoint.ts';
 import { allowsReferrer } from './referrer.ts';
 import type { Replays } from './replays.ts';
 import { beginSignatureCheck } from './signing.ts';
@@ -56,7 +56,7 @@ interface Admitted {
 
 /** @throws Failure with the reason, before anything of the call has run. */
 export function admit(
-  endpoint: Pick<Endpoint, 'always' | 'inTest' | 'method' | 'token'>,
+  endpoint: Pick<AnyEndpoint, 'always' | 'inTest' | 'method' | 'token'>,
   token: string | undefined,
   request: FastifyRequest,
   services: AdmissionServices,
@@ -100,7 +100,7 @@ const DATA_ONLY =
 
 function checkEnvironment(
   { token }: Caller,
-  endpoint: Pick<Endpoint, 'inTest' | 'method'>,
+  endpoint: Pick<AnyEndpoint, 'inTest' | 'method'>,
   environment: Environment,
 ): void {
   if (token.test && environment === 'production') throw new Failure('TestTokenInProduction');

@@ -1,7 +1,7 @@
 // Creates, changes and rotates tokens of an account, for its owner and the operator.
 import type { Static } from 'typebox';
 import type { TokenSettings } from '../../store/accounts/tokens.ts';
-import type { Call, Services } from '../request/endpoint.ts';
+import type { OpenCall, Services } from '../request/endpoint.ts';
 import { CREATE_TOKEN, parseTokenSettings } from './tokenBody.ts';
 import { rotatedView, tokenView } from './tokenView.ts';
 
@@ -10,7 +10,7 @@ type TokenAnswer = Readonly<Record<string, unknown>>;
 /** Creates the token of the call's body; the only answer with its full text. */
 export async function issueToken(
   accountId: string,
-  { actor, json }: Call,
+  { actor, json }: OpenCall,
   { accounts }: Pick<Services, 'accounts'>,
 ): Promise<TokenAnswer> {
   const { kind, ...settings } = json as Static<typeof CREATE_TOKEN>;
@@ -24,7 +24,7 @@ export async function issueToken(
 export async function updateToken(
   accountId: string,
   settings: Partial<TokenSettings>,
-  { actor, path }: Call,
+  { actor, path }: OpenCall,
   { accounts }: Pick<Services, 'accounts'>,
 ): Promise<TokenAnswer> {
   const { tokenId = '' } = path;
@@ -34,7 +34,7 @@ export async function updateToken(
 /** Rotates the token of the call's path; the only answer with its full text. @throws Failure NotFound. */
 export async function reissueToken(
   accountId: string,
-  { actor, path }: Call,
+  { actor, path }: OpenCall,
   { accounts }: Pick<Services, 'accounts'>,
 ): Promise<TokenAnswer> {
   const { tokenId = '' } = path;

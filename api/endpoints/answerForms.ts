@@ -3,7 +3,14 @@
 import { filterAttributes } from '../../reads/request/rendering.ts';
 import { selectFormat, refuseCallback } from '../../reads/answer/format.ts';
 import { SERIES_PARAMETERS } from '../../reads/series/queryParameters.ts';
-import type { Call, Endpoint } from '../request/endpoint.ts';
+import {
+  type AnyEndpoint,
+  type Endpoint,
+  type EndpointRow,
+  isOpen,
+  type OpenCall,
+  type OpenEndpoint,
+} from '../request/endpoint.ts';
 import type { Answer } from '../../reads/request/answer.ts';
 import { listOf, type Parameter, textOf } from '../../reads/request/parameters.ts';
 
@@ -19,26 +26,35 @@ const FORM_PARAMETERS: readonly Parameter[] = [
   },
 ];
 
-export function withAnswerForms(endpoint: Endpoint): Endpoint {
-  const { handle, method, parameters } = endpoint;
+export function withAnswerForms(endpoint: AnyEndpoint): AnyEndpoint {
+  const { method, parameters } = endpoint;
   if (method !== 'GET' || !isJson(endpoint)) return endpoint;
   // Rows that declare `callback` filter and format their records themselves.
   const hasOwnForms = parameters.some(({ name }) => name === 'callback');
-  return {
-    ...endpoint,
-    ...(hasOwnForms
-      ? {}
-      : { parameters: [...parameters, ...FORM_PARAMETERS], formats: ['jsonl', 'csv', 'psv'] }),
-    handle: async (call, services) => {
-      const answer = await handle(call, services);
-      if (answer.kind !== 'json') return answer;
-      if (hasOwnForms) return { ...answer, callback: textOf(call.query, 'callback') };
-      return applyForm(answer, call, isKeyed(endpoint.answer));
-    },
+  const forms = hasOwnForms
+    ? {}
+    : ({
+        parameters: [...parameters, ...FORM_PARAMETERS],
+        formats: ['jsonl', 'csv', 'psv'],
+      } as const);
+  const format = (answer: Answer, call: OpenCall): Answer => {
+    if (answer.kind !== 'json') return answer;
+    if (hasOwnForms) return { ...answer, callback: textOf(call.query, 'callback') };
+    return applyForm(answer, call, isKeyed(endpoint.answer));
   };
+  if (isOpen(endpoint)) {
+    const { handle } = endpoint;
+    const formatted: OpenEndpoint['handle'] = async (call, services) =>
+      format(await handle(call, services), call);
+    return { ...endpoint, ...forms, handle: formatted };
+  }
+  const { handle } = endpoint;
+  const formatted: Endpoint['handle'] = async (call, services) =>
+    format(await handle(call, services), call);
+  return { ...endpoint, ...forms, handle: formatted };
 }
 
-const isJson = ({ answer, events }: Endpoint): boolean =>
+const isJson = ({ answer, events }: EndpointRow): boolean =>
   events !== 'only' && !('not' in answer) && !('type' in answer && answer.type === 'string');
 
 /** Whether days or symbols name the answer's members: then `filter` applies to the objects within. */
@@ -49,7 +65,7 @@ function isKeyed(schema: object): boolean {
 }
 
 /** @throws Failure InvalidParameter for a callback beside a format other than JSON. */
-function applyForm(answer: JsonAnswer, call: Call, isOfKeys: boolean): JsonAnswer {
+function applyForm(answer: JsonAnswer, call: OpenCall, isOfKeys: boolean): JsonAnswer {
   const names = listOf(call.query, 'filter');
   const { value } = answer;
   const isMap = isOfKeys && typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,5 +1,5 @@
 // The one table of endpoints (DESIGN.md idea 8).
-import type { Endpoint } from '../request/endpoint.ts';
+import type { AnyEndpoint } from '../request/endpoint.ts';
 import { withAnswerForms } from './answerForms.ts';
 import { withFilling } from '../request/marketFilling.ts';
 import {
@@ -166,7 +166,7 @@ import {
 } from './sources/webhooks.ts';
 import { changeWorkspace, createWorkspace, getLogs, listWorkspaces } from './data/workspaces.ts';
 
-const ROWS: readonly Endpoint[] = [
+const ROWS: readonly AnyEndpoint[] = [
   status,
   openApiDocument(() => ENDPOINTS),
   getChangelog,
@@ -327,4 +327,4 @@ const ROWS: readonly Endpoint[] = [
   backUp,
 ];
 
-export const ENDPOINTS: readonly Endpoint[] = ROWS.map(withFilling).map(withAnswerForms);
+export const ENDPOINTS: readonly AnyEndpoint[] = ROWS.map(withFilling).map(withAnswerForms);

@@ -6,7 +6,7 @@ import { monotonicMs } from '../../store/base/clock.ts';
 import { createIdGenerator } from '../../store/base/random.ts';
 import type { PortContext } from '../auth/admission.ts';
 import { PaidFailure } from '../../reads/answer/metering.ts';
-import type { Endpoint } from '../request/endpoint.ts';
+import type { AnyEndpoint } from '../request/endpoint.ts';
 import type { RecordAnswer } from './accessLog.ts';
 import type { AnswerBuffers } from './answerBuffers.ts';
 import { addRoutes, type ServingServices } from './routes.ts';
@@ -42,7 +42,7 @@ interface ReadingOptions<S extends ServingServices> {
 export type HandleRequest = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
 
 export async function buildReplicaServer<S extends ServingServices>(
-  table: readonly Endpoint<S>[],
+  table: readonly AnyEndpoint<S>[],
   {
     port,
     recordAnswer,

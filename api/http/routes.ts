@@ -14,7 +14,8 @@ import {
 } from '../auth/admission.ts';
 import { hashBody } from '../../store/base/bodyHash.ts';
 import { jsonBytesMax } from '../../reads/request/bodyLimits.ts';
-import type { Call, Endpoint } from '../request/endpoint.ts';
+import { type AnyEndpoint, type Call, isOpen, type OpenCall } from '../request/endpoint.ts';
+import type { Caller } from '../../store/accounts/callers.ts';
 import type { Answer } from '../../reads/request/answer.ts';
 import {
   checkBody,
@@ -40,7 +41,7 @@ export type ServingServices = AdmissionServices;
 /** A request that failed. */
 export interface FailedRequest {
   readonly error: unknown;
-  readonly endpoint: Pick<Endpoint, 'id' | 'failures'>;
+  readonly endpoint: Pick<AnyEndpoint, 'id' | 'failures'>;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   /** Monotonic start time. */
@@ -66,7 +67,7 @@ interface RouteOptions<S extends ServingServices> {
 
 export function addRoutes<S extends ServingServices>(
   server: FastifyInstance,
-  endpoint: Endpoint<S>,
+  endpoint: AnyEndpoint<S>,
   options: RouteOptions<S>,
 ): void {
   for (const path of [endpoint.path, ...(endpoint.aliases ?? [])]) {
@@ -92,7 +93,7 @@ export function addRoutes<S extends ServingServices>(
 }
 
 async function serve<S extends ServingServices>(
-  endpoint: Endpoint<S>,
+  endpoint: AnyEndpoint<S>,
   request: FastifyRequest,
   reply: FastifyReply,
   options: RouteOptions<S>,
@@ -140,7 +141,7 @@ async function serve<S extends ServingServices>(
 }
 
 /** Whether the answer contains data that may be outdated; the result of a write stays valid. */
-const readsData = ({ method, weight }: Pick<Endpoint, 'method' | 'weight'>): boolean =>
+const readsData = ({ method, weight }: Pick<AnyEndpoint, 'method' | 'weight'>): boolean =>
   method === 'GET' || weight !== 'free';
 
 /** Discards an answer that may be outdated, free of charge. @throws Failure Busy. */
@@ -185,7 +186,7 @@ const makeAtEnd =
 
 /** Admits, validates and handles a request. */
 async function computeAnswer<S extends ServingServices>(
-  endpoint: Endpoint<S>,
+  endpoint: AnyEndpoint<S>,
   request: FastifyRequest,
   { port, servicesFor, services, testCursors }: RouteOptions<S>,
   ends: Pick<Call, 'atEnd' | 'departure' | 'stages'>,
@@ -202,7 +203,7 @@ async function computeAnswer<S extends ServingServices>(
   const { caller, actor, checkBody: verifyBody } = admit(endpoint, token, request, services, port);
   if (body?.kind !== 'file') verifyBody?.(hashBody(read?.bytes ?? ''));
   ends.stages.mark('admit');
-  const call: Call = {
+  const call: AdmittedCall = {
     requestId: request.id,
     endpoint: endpoint.id,
     environment: port.environment,
@@ -242,17 +243,36 @@ const isNavigation = (headers: IncomingHttpHeaders): boolean =>
   headers['sec-fetch-mode'] === 'navigate' || headers['sec-fetch-dest'] === 'document';
 
 /** Retries a read whose version expired between its plan and its files. */
-async function handleCall<S>(endpoint: Endpoint<S>, call: Call, services: S): Promise<Answer> {
+async function handleCall<S>(
+  endpoint: AnyEndpoint<S>,
+  call: AdmittedCall,
+  services: S,
+): Promise<Answer> {
   try {
-    return await endpoint.handle(call, services);
+    return await passToHandler(endpoint, call, services);
   } catch (error) {
     if (!(error instanceof VersionOutdated) || endpoint.method !== 'GET') throw error;
-    return endpoint.handle(call, services);
+    return passToHandler(endpoint, call, services);
   }
 }
 
+/** A call whose caller is undefined if its endpoint needs no token, or the operator's. */
+type AdmittedCall = OpenCall & { readonly caller: Caller | undefined };
+
+function passToHandler<S>(
+  endpoint: AnyEndpoint<S>,
+  call: AdmittedCall,
+  services: S,
+): Promise<Answer> {
+  if (isOpen(endpoint)) return endpoint.handle(call, services);
+  if (!hasCaller(call)) throw new Failure('NoKey');
+  return endpoint.handle(call, services);
+}
+
+const hasCaller = (call: AdmittedCall): call is Call => call.caller !== undefined;
+
 /** The checked JSON body; for a form or a text its JSON value, or its text. */
-function checkedJson(body: Endpoint['body'], read: JsonBody): unknown {
+function checkedJson(body: AnyEndpoint['body'], read: JsonBody): unknown {
   refuseShape(read);
   const { bytes, value } = read;
   if (body?.kind === 'json') return checkBody(body.schema, withoutToken(value));

@@ -12,7 +12,7 @@ import { readClientAddress, type PortContext } from '../auth/admission.ts';
 import { isNodeUpgrade } from '../forward/nodeConnections.ts';
 import { sendBeforeDrain, isBodyComplete } from '../forward/drainBody.ts';
 import type { Answer } from '../../reads/request/answer.ts';
-import type { Endpoint, Services } from '../request/endpoint.ts';
+import type { AnyEndpoint, Services } from '../request/endpoint.ts';
 import { renderFailure, type FailureStyle } from '../../reads/request/failures.ts';
 import { normalizeStreamPath } from './streamPath.ts';
 import { notFoundDetail } from '../request/notFound.ts';
@@ -70,7 +70,7 @@ interface ServerParts {
 }
 
 export async function buildServer(
-  table: readonly Endpoint[],
+  table: readonly AnyEndpoint[],
   parts: ServerParts,
   state: ServerState,
 ): Promise<FastifyInstance> {

@@ -116,8 +116,30 @@ export interface Call extends BodyRequest {
   readonly lastEventId: string;
 }
 
-/** @typeParam S services of its handler */
-export interface Endpoint<S = Services> {
+/** A request that needs no token, or the operator's. */
+export type OpenCall = Omit<Call, 'caller'>;
+
+/** An endpoint for callers with a token of an account. @typeParam S services of its handler */
+export interface Endpoint<S = Services> extends EndpointRow {
+  readonly token: Exclude<TokenNeed, OpenNeed>;
+  readonly handle: (call: Call, services: S) => Promise<Answer>;
+}
+
+type OpenNeed = 'none' | 'admin';
+
+export interface OpenEndpoint<S = Services> extends EndpointRow {
+  readonly token: OpenNeed;
+  readonly handle: (call: OpenCall, services: S) => Promise<Answer>;
+}
+
+/** A row of the table. */
+export type AnyEndpoint<S = Services> = Endpoint<S> | OpenEndpoint<S>;
+
+export const isOpen = <S>(endpoint: AnyEndpoint<S>): endpoint is OpenEndpoint<S> =>
+  endpoint.token === 'none' || endpoint.token === 'admin';
+
+/** What a row declares beside its token and its handler. */
+export interface EndpointRow {
   /** OpenAPI operation id. */
   readonly id: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -126,7 +148,6 @@ export interface Endpoint<S = Services> {
   readonly aliases?: readonly string[];
   /** Deprecated aliases, with the day of their deprecation. */
   readonly deprecated?: Readonly<Record<string, string>>;
-  readonly token: TokenNeed;
   readonly summary: string;
   /** Parameters that are not declared are passed as texts: the handler checks them. */
   readonly openParameters?: true;
@@ -162,5 +183,4 @@ export interface Endpoint<S = Services> {
    */
   readonly inTest?: true;
   readonly failures: FailureStyle;
-  readonly handle: (call: Call, services: S) => Promise<Answer>;
 }

@@ -7,7 +7,7 @@ import { CORE } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { findMarketListInput } from '../../reads/market/marketLists.ts';
 import { splitSegment } from '../../reads/series/queryParameters.ts';
-import type { Endpoint } from './endpoint.ts';
+import { type AnyEndpoint, type Endpoint, isOpen } from './endpoint.ts';
 import type { ReadRequest } from '../../reads/request/readRequest.ts';
 import type { ReadServices } from '../../reads/request/readServices.ts';
 import { listOf } from '../../reads/request/parameters.ts';
@@ -82,15 +82,14 @@ export function refusePending(
   }
 }
 
-export function withFilling(endpoint: Endpoint): Endpoint {
+export function withFilling(endpoint: AnyEndpoint): AnyEndpoint {
+  if (isOpen(endpoint)) return endpoint;
   const { handle, id } = endpoint;
   const needed = Object.hasOwn(NEEDED_INPUTS, id) ? NEEDED_INPUTS[id] : undefined;
   if (needed === undefined) return endpoint;
-  return {
-    ...endpoint,
-    handle: (call, services) => {
-      refusePending(needed(call), services);
-      return handle(call, services);
-    },
+  const handleFilled: Endpoint['handle'] = (call, services) => {
+    refusePending(needed(call), services);
+    return handle(call, services);
   };
+  return { ...endpoint, handle: handleFilled };
 }

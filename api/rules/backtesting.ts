@@ -32,7 +32,7 @@ import { addDays, numberOfDay } from '../../query/time/days.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Rule } from '../../store/work/rules.ts';
 import { dayAt } from '../../market/derive/exchangeTime.ts';
-import { isForeign, requireCaller, paysPremium } from '../../reads/rights/access.ts';
+import { isForeign, paysPremium } from '../../reads/rights/access.ts';
 import { selectReadableInputs } from '../../reads/market/market.ts';
 import { buildTypeRequest } from '../../reads/market/options.ts';
 import { refuseBinary, renderBody } from '../../reads/request/rendering.ts';
@@ -85,7 +85,7 @@ const SESSIONS_MAX = 500;
 const LOGS = [{ method: 'logs', frequency: 60 }];
 
 export async function answerBacktest(call: Call, services: RuleServices): Promise<Answer> {
-  const caller = requireCaller(call.caller);
+  const { caller } = call;
   const request = call.json as Static<typeof BACKTEST_BODY>;
   const reader = buildRuleReader(caller, services);
   const { from, outputs = LOGS, step, symbols, to, ...ruleBody } = request;
@@ -163,7 +163,7 @@ export async function evaluateRuleAt(
   call: Call,
   services: RuleServices,
 ): Promise<object> {
-  const reader = buildRuleReader(requireCaller(call.caller), services);
+  const reader = buildRuleReader(call.caller, services);
   const running = toRunningRule(rule, reader.propertyKind);
   const names = [...new Set([symbol, ...namedSymbols(running)])].filter((name) => name !== '');
   const day = dayAt(timeMs);

@@ -52,7 +52,7 @@ export async function answerStream(
   call: Call,
   services: OpenStreamServices,
 ): Promise<Answer> {
-  const caller = requireCaller(call.caller);
+  const { caller } = call;
   checkTier(caller);
   const datasets = (): readonly Dataset[] => [...findEntitledInputs(row, call, services).values()];
   datasets();

@@ -31,7 +31,7 @@ const KEYS_MAX = 50;
 /** Answers `/stream/{workspace}/{id}`: whole records of a dataset as they are written. */
 export async function answerRecords(call: Call, services: OpenStreamServices): Promise<Answer> {
   const { id = '', workspace = '' } = call.path;
-  const dataset = findWholeDataset(requireCaller(call.caller), workspace, id, services);
+  const dataset = findWholeDataset(call.caller, workspace, id, services);
   const usageKey = `${dataset.workspace}.${dataset.dataset}`;
   const price = { usageKey, weight: dataset.weight, datasets: () => [dataset] };
   const isAllowed = (): boolean => {
@@ -95,7 +95,7 @@ export async function openRecords(
   const written = createWrittenReader(dataset, render, call, services);
   const reader = shape === 'change' ? withDeletions(dataset, written, services) : written;
   // The test environment reads replaced values, so it has topics of its own.
-  const { scrambleSeed } = requireCaller(call.caller);
+  const { scrambleSeed } = call.caller;
   const topicShape = scrambleSeed === undefined ? shape : `${shape}/${scrambleSeed}`;
   const { records } = services.streams;
   const topic = await records.watch(dataset.tableId, topicShape, reader);

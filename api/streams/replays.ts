@@ -15,7 +15,6 @@ import { Hub } from '../../store/bus/hub.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { randomHex } from '../../store/base/random.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
-import { requireCaller } from '../../reads/rights/access.ts';
 import { ACCESS_FAILURES } from '../../reads/market/market.ts';
 import { backgroundRequest } from '../../reads/rights/backgroundRequest.ts';
 import type { Call, Streaming } from '../request/endpoint.ts';
@@ -90,7 +89,7 @@ function getReplays({ hub }: Streaming): Map<string, Playing> {
  * @throws Failure NotFound if there are no ticks, Busy; SourceFailure of the file.
  */
 export async function createReplay(call: Call, services: OpenStreamServices): Promise<Answer> {
-  const caller = requireCaller(call.caller);
+  const { caller } = call;
   checkTier(caller);
   const body = call.json as Static<typeof CREATE_REPLAY>;
   const replays = getReplays(services.streams);
@@ -126,7 +125,7 @@ async function openStoredDays(
   const requestedSymbols = [...new Set(request.symbols.map(normalizeSymbol))];
   const symbols = [...new Set(await resolveTickers(requestedSymbols, call, services))];
   const ownCall = withoutSandboxValues({
-    ...backgroundRequest(requireCaller(call.caller)),
+    ...backgroundRequest(call.caller),
     environment: call.environment,
   });
   const options = { from, to, readable, call: ownCall, services, at: currentMoment(services) };
@@ -153,7 +152,7 @@ async function openCapture(
   call: Call,
   { accounts, lake, settings }: OpenStreamServices,
 ): Promise<Begin> {
-  const { accountId } = requireCaller(call.caller);
+  const { accountId } = call.caller;
   if (lake.directory.workspace(CORE)?.accountId !== accountId) {
     throw new Failure('EnterprisePermissionRequired');
   }
@@ -199,7 +198,7 @@ function createPlaying(
 }
 
 export async function listReplays(call: Call, services: OpenStreamServices): Promise<Answer> {
-  const { accountId } = requireCaller(call.caller);
+  const { accountId } = call.caller;
   const own = [...getReplays(services.streams)].filter(([, one]) => one.accountId === accountId);
   const value = own.map(([replayId, { replay }]) => ({ replayId, ...replay.state() }));
   return { kind: 'json', value, metering: 'free' };
@@ -247,7 +246,7 @@ export async function answerReplayed(call: Call, services: OpenStreamServices): 
 function findReplay(call: Call, { streams }: OpenStreamServices): readonly [id: string, Playing] {
   const id = call.path['replay'] ?? '';
   const entry = getReplays(streams).get(id);
-  if (entry === undefined || entry.accountId !== requireCaller(call.caller).accountId) {
+  if (entry === undefined || entry.accountId !== call.caller.accountId) {
     throw new Failure('NotFound');
   }
   return [id, entry];

@@ -2,7 +2,6 @@
 import type { Static } from 'typebox';
 import { Type } from '../../reads/request/schema.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { requireCaller } from '../../reads/rights/access.ts';
 import type { Call } from '../request/endpoint.ts';
 import type { Answer } from '../../reads/request/answer.ts';
 
@@ -19,7 +18,7 @@ export const CHANGE_STREAM = Type.Object(
 export async function changeStream(call: Call, services: OpenStreamServices): Promise<Answer> {
   const { clock, streams } = services;
   const { connection: id = '' } = call.path;
-  const stream = streams.open.find(id, requireCaller(call.caller).accountId);
+  const stream = streams.open.find(id, call.caller.accountId);
   if (stream === undefined) throw new Failure('NotFound');
   const body = call.json as Static<typeof CHANGE_STREAM>;
   await stream.change(body);

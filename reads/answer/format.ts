@@ -6,7 +6,7 @@ import { escapedFormat, stringsFormat } from '../request/spelling.ts';
 import { CHART_FORMATS } from './charts.ts';
 
 /** Refuses `callback` with a binary format. @throws Failure InvalidParameter. */
-export function refuseCallback({ query }: ReadRequest, format: BodyFormat): void {
+export function refuseCallback({ query }: Pick<ReadRequest, 'query'>, format: BodyFormat): void {
   if (query['callback'] !== undefined) refuse('callback', `is not allowed with format ${format}`);
 }
 

@@ -4,7 +4,7 @@ import type { InputId } from '../../market/inputs/inputRow.ts';
 import { inputOf } from '../../market/inputs/inputs.ts';
 import { runSql } from '../../query/sql/run/run.ts';
 import { CORE, type Dataset } from '../../store/lake/datasets/datasets.ts';
-import { requireCaller, findDataset } from '../rights/access.ts';
+import { findDataset } from '../rights/access.ts';
 import type { ReadRequest } from '../request/readRequest.ts';
 import type { ReadServices } from '../request/readServices.ts';
 import { bindQuery, buildLimits } from '../sql/sql.ts';
@@ -26,14 +26,14 @@ export async function aggregateInput(
   question: (spell: Spell) => string,
 ): Promise<readonly Row[]> {
   if (services.lake.directory.dataset(CORE, input) === undefined) return [];
-  const dataset = findDataset(requireCaller(call.caller), CORE, input, services.lake);
+  const dataset = findDataset(call.caller, CORE, input, services.lake);
   const text = question(buildSpell(dataset, input));
   const { asOf } = call.query;
   const bare = { ...call, query: asOf === undefined ? {} : { asOf } };
   const sqlQuery = { workspace: CORE, text, parameters: {} };
   const bound = await bindQuery(bare, services, sqlQuery);
   const limits = {
-    ...buildLimits(requireCaller(call.caller), services.settings),
+    ...buildLimits(call.caller, services.settings),
     rowsMax: ROWS_MAX,
   };
   const { bytes } = await runSql(bound, 'json', services.sql, limits, call, 'never');

@@ -2,7 +2,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { marketType } from '../../market/types/marketTypes.ts';
 import { monotonicMs } from '../../store/base/clock.ts';
-import { requireCaller } from '../rights/access.ts';
 import type { ReadRequest } from '../request/readRequest.ts';
 import { type AnswerItem, ANSWERS_TASK, type ComputedAnswer, computeAnswer } from './answerTask.ts';
 import {
@@ -65,7 +64,7 @@ async function computeInThread(
 ): Promise<readonly ComputedAnswer[]> {
   const { bodies, groups } = collectInputs(plan, read);
   return workers.run(ANSWERS_TASK, {
-    account: requireCaller(caller).accountId,
+    account: caller.accountId,
     input: { items, bodies, groups },
     signal: departure(),
     transfer: bodies.map(({ bytes }) => bytes.buffer),

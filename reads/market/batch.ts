@@ -4,7 +4,6 @@ import type { MarketType } from '../../market/types/marketTypes.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { Body } from '../../store/duckdb/protocol.ts';
 import type { Moment } from '../../store/lake/history/history.ts';
-import { requireCaller } from '../rights/access.ts';
 import type { Fare } from '../answer/metering.ts';
 import type { ReadRequest } from '../request/readRequest.ts';
 import { type AnswerRequest, cacheAnswer, findAnswer, toAnswerItem } from './answerCache.ts';
@@ -39,7 +38,7 @@ export async function computeBatch(
   at: Moment,
 ): Promise<ComputedBatch> {
   const nowMs = services.clock();
-  const caller = requireCaller(call.caller);
+  const { caller } = call;
   const all = new Map(
     types.map((type) => [type, buildTypeBatch(type, symbols, call, services, nowMs)] as const),
   );
@@ -109,7 +108,7 @@ function buildTypeBatch(
     call,
     services.lake,
   );
-  const untilMs = nowMs - findMaxDelayMs(requireCaller(call.caller), readable, services.lake);
+  const untilMs = nowMs - findMaxDelayMs(call.caller, readable, services.lake);
   const requests = symbols.map((symbol): AnswerRequest => ({
     call,
     services,

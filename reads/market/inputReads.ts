@@ -128,13 +128,12 @@ const hasHiddenRecords = (
   dataset: Dataset,
   { input }: ReadGroup,
   { lake }: MarketServices,
-): boolean =>
-  !MINUTE_INPUTS.has(input) && caller !== undefined && accessDelayMs(caller, dataset, lake) > 0;
+): boolean => !MINUTE_INPUTS.has(input) && accessDelayMs(caller, dataset, lake) > 0;
 
 /** Whether an answer may be shared: answers as of a past time and of the test environment may not. */
 export const isCurrentRead = ({ caller, environment, query }: ReadRequest): boolean =>
   environment !== 'test' &&
-  caller?.token.test !== true &&
+  caller.token.test !== true &&
   query['asOf'] === undefined &&
   query['cache'] !== false;
 

@@ -8,7 +8,7 @@ import { CORE, type Dataset } from '../../store/lake/datasets/datasets.ts';
 import { Failure, type FailureType } from '../../store/base/failure.ts';
 import type { Moment } from '../../store/lake/history/history.ts';
 import type { Lake } from '../../store/lake/lake.ts';
-import { requireCaller, findDataset, accessDelayMs } from '../rights/access.ts';
+import { findDataset, accessDelayMs } from '../rights/access.ts';
 import { meterCall } from '../answer/metering.ts';
 import { currentMoment } from '../series/moments.ts';
 import { selectFormat } from '../answer/format.ts';
@@ -74,7 +74,7 @@ export function selectReadableInputs(
   for (const input of new Set([...type.of, ...needs.map((need) => need.input)])) {
     if (lake.directory.dataset(CORE, input) === undefined) continue;
     try {
-      readable.set(input, findDataset(requireCaller(caller), CORE, input, lake));
+      readable.set(input, findDataset(caller, CORE, input, lake));
     } catch (error) {
       if (!(error instanceof Failure && ACCESS_FAILURES.has(error.type))) throw error;
       if (type.of.includes(input)) accessFailure ??= error;
@@ -96,7 +96,7 @@ export async function answerMarket(
   symbol: string,
   refuseUnknown: RefuseUnknown,
 ): Promise<Answer> {
-  const caller = requireCaller(call.caller);
+  const { caller } = call;
   const format = selectFormat(call);
   const parts = parsePathParts(type, call.path['part'], call.path['detail']);
   refuseUnusedOptions(type, call.query);

@@ -16,7 +16,7 @@ import { Failure } from '../../store/base/failure.ts';
 import { CORE } from '../../store/lake/datasets/datasets.ts';
 import type { Moment } from '../../store/lake/history/history.ts';
 import type { Lake } from '../../store/lake/lake.ts';
-import { requireCaller, isForeign, paysPremium } from '../rights/access.ts';
+import { isForeign, paysPremium } from '../rights/access.ts';
 import { type Fare, meterCall } from '../answer/metering.ts';
 import { currentMoment } from '../series/moments.ts';
 import { selectFormat } from '../answer/format.ts';
@@ -172,7 +172,7 @@ export async function answerMarketList(
   refusePart(call, name, list);
   const format = selectFormat(call);
   const readable = selectReadable(list, call, services);
-  const caller = requireCaller(call.caller);
+  const { caller } = call;
   const nowMs = services.clock();
   const untilMs = nowMs - findMaxDelayMs(caller, readable, services.lake);
   const timedRequest = buildTypeRequest('', parseOptions(quote, call.query, true), nowMs, untilMs);

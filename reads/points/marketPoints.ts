@@ -5,7 +5,7 @@ import { numberIn } from '../../market/derive/values.ts';
 import { newest } from '../../market/types/typeRequest.ts';
 import { CORE, type Dataset } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { requireCaller, readableDatasets } from '../rights/access.ts';
+import { readableDatasets } from '../rights/access.ts';
 import { planNeeds, runReadPlan } from '../market/inputReads.ts';
 import { currentMoment } from '../series/moments.ts';
 import { answerFixed } from '../market/reference/fixedPrice.ts';
@@ -31,7 +31,7 @@ function listReadableInputs(
   call: ReadRequest,
   { lake }: StockServices,
 ): readonly (readonly [SeriesInput, Dataset])[] {
-  const readable = readableDatasets(requireCaller(call.caller), lake, CORE);
+  const readable = readableDatasets(call.caller, lake, CORE);
   return MARKET_SERIES.flatMap((input) => {
     const dataset = readable.find(({ dataset: id }) => id.toUpperCase() === input);
     return dataset?.mapping.key === undefined ? [] : [[input, dataset] as const];

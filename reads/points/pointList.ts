@@ -1,6 +1,6 @@
 // Lists the data points of a symbol with price and last change (SPEC.md "Data point list entry").
 import { CORE, type Dataset } from '../../store/lake/datasets/datasets.ts';
-import { requireCaller, readableDatasets } from '../rights/access.ts';
+import { readableDatasets } from '../rights/access.ts';
 import type { Answer } from '../request/answer.ts';
 import type { ReadRequest } from '../request/readRequest.ts';
 import { refuseUnknown, type StockServices, normalizeSymbol } from '../stock/knownSymbols.ts';
@@ -21,7 +21,7 @@ export async function listPoints(call: ReadRequest, services: StockServices): Pr
   const requestedSymbol = normalizeSymbol(call.path['symbol'] ?? '');
   const [symbol = requestedSymbol] = await resolveTickers([requestedSymbol], call, services);
   const readable = new Set(
-    readableDatasets(requireCaller(call.caller), services.lake, CORE).map(({ tableId }) => tableId),
+    readableDatasets(call.caller, services.lake, CORE).map(({ tableId }) => tableId),
   );
   const points = [...findPoints(services.lake).values()];
   const datasets = new Set(points.flatMap(({ source }) => source.datasets));

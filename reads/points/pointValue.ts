@@ -2,7 +2,7 @@
 import { CORE } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { dayIn } from '../../query/time/dates.ts';
-import { requireCaller, findDataset } from '../rights/access.ts';
+import { findDataset } from '../rights/access.ts';
 import type { Answer } from '../request/answer.ts';
 import type { ReadRequest } from '../request/readRequest.ts';
 import { refuseUnknown, type StockServices, normalizeSymbol } from '../stock/knownSymbols.ts';
@@ -62,7 +62,7 @@ async function freeAnswer(
   const [symbol = requestedSymbol] = await resolveTickers([requestedSymbol], call, services);
   let newest: Freshness | undefined;
   for (const { dataset: id } of point.source.datasets) {
-    const dataset = findDataset(requireCaller(call.caller), CORE, id, services.lake);
+    const dataset = findDataset(call.caller, CORE, id, services.lake);
     const one = await readFreshness(call, services, dataset, symbol);
     if (one !== undefined && one.writtenMs > (newest?.writtenMs ?? -Infinity)) newest = one;
   }

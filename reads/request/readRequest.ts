@@ -15,8 +15,7 @@ export interface ReadRequest {
   readonly environment: Environment;
   /** A HEAD request: nothing is read, and it is free. */
   readonly bodiless: boolean;
-  /** Undefined if the endpoint needs no token, or the operator's. */
-  readonly caller: Caller | undefined;
+  readonly caller: Caller;
   /** Values of the path's named segments, including the version. */
   readonly path: Readonly<Record<string, string>>;
   readonly query: Values;

@@ -33,11 +33,10 @@ export function requireCaller(caller: Caller | undefined): Caller {
   return caller;
 }
 
-/** The caller, if it may manage its whole account. @throws Failure NoKey, Restricted. */
-export function requireManager(caller: Caller | undefined): Caller {
-  const manager = requireCaller(caller);
-  checkManages(manager);
-  return manager;
+/** The caller, if it may manage its whole account. @throws Failure Restricted. */
+export function requireManager(caller: Caller): Caller {
+  checkManages(caller);
+  return caller;
 }
 
 /** @throws Failure NotFound. */
@@ -63,7 +62,7 @@ export function findManagedWorkspace(caller: Caller, name: string, lake: Lake): 
 export const findPathWorkspace = (
   { caller, path }: Pick<ReadRequest, 'caller' | 'path'>,
   { lake }: { readonly lake: Lake },
-): Workspace => findManagedWorkspace(requireCaller(caller), path['workspace'] ?? '', lake);
+): Workspace => findManagedWorkspace(caller, path['workspace'] ?? '', lake);
 
 /** @throws Failure Restricted for a token with rights on single datasets. */
 function checkManages({ token }: Caller): void {

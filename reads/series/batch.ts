@@ -8,7 +8,7 @@ import { Failure } from '../../store/base/failure.ts';
 import type { Moment } from '../../store/lake/history/history.ts';
 import type { Charge } from '../../store/ledger/metering.ts';
 import { randomHex } from '../../store/base/random.ts';
-import { requireCaller, findDataset } from '../rights/access.ts';
+import { findDataset } from '../rights/access.ts';
 import type { Answer } from '../request/answer.ts';
 import type { ReadRequest } from '../request/readRequest.ts';
 import { FAILURES } from '../request/failures.ts';
@@ -43,7 +43,7 @@ export async function answerBatch(
   if (unsupported !== undefined) refuse(unsupported, 'is not allowed with several datasets');
   const queries = ids.length * (parseSeries(call, services.settings.zone).keys?.length ?? 1);
   if (queries > QUERIES_MAX) refuse('key', `and datasets must be at most ${QUERIES_MAX} queries`);
-  const caller = requireCaller(call.caller);
+  const { caller } = call;
   const parts: BodyPart[] = [];
   const failures: string[] = [];
   const at = currentMoment(services);
@@ -104,7 +104,7 @@ export async function unchargedOnFailure(
     const isInvalidRequest = error instanceof Failure && error.type === 'InvalidParameter';
     if (call.environment === 'test' || isInvalidRequest) throw error;
     const fares = parts.flatMap(({ fare }) => (fare === undefined ? [] : [fare]));
-    throw toPaidFailure(error, services, requireCaller(call.caller), fares);
+    throw toPaidFailure(error, services, call.caller, fares);
   }
 }
 
@@ -144,7 +144,7 @@ export async function chargePart<T extends { readonly objects: number }>(
   before: readonly Part[],
   run: () => Promise<T>,
 ): Promise<PaidPart<T>> {
-  const caller = requireCaller(call.caller);
+  const { caller } = call;
   const most = numberOf(call.query, 'maxMessages');
   const left = most === undefined ? {} : { maxMessages: Math.max(0, most - sumMessages(before)) };
   const partCall = { ...call, query: { ...call.query, ...left } };

@@ -27,7 +27,7 @@ import type { Table } from '../../store/lake/versions/lakeRead.ts';
 import type { ChargeOrder, Metering } from '../../store/ledger/metering.ts';
 import type { PendingRow } from '../../store/lake/pushes/pendingRows.ts';
 import type { QueryName } from '../../store/lake/history/queryCursors.ts';
-import { requireCaller, isForeign, paysPremium, recordVisibility } from '../rights/access.ts';
+import { isForeign, paysPremium, recordVisibility } from '../rights/access.ts';
 import type { Answer } from '../request/answer.ts';
 import type { ReadRequest } from '../request/readRequest.ts';
 import type { ReadServices } from '../request/readServices.ts';
@@ -60,7 +60,7 @@ export async function answerSeries(
   shape: SeriesShape,
   door?: SeriesAdapter,
 ): Promise<Answer> {
-  const caller = requireCaller(call.caller);
+  const { caller } = call;
   const format = selectFormat(call);
   if (format === 'arrow' || format === 'parquet') refuseCallback(call, format);
   const queryId = textOf(call.query, 'queryId');
@@ -84,7 +84,7 @@ async function answerPlanned(
   door: SeriesAdapter | undefined,
   named?: NamedQuery,
 ): Promise<Answer> {
-  const caller = requireCaller(call.caller);
+  const { caller } = call;
   const { parameters: own, picture } = door ?? {};
   const planned = await readDataset(call, services, dataset, shape, { own, named });
   const { moment, plan, remembered, version } = planned;
@@ -124,7 +124,7 @@ export function buildFare(
   dataset: Dataset,
   reads: readonly Pick<DatasetRead, 'plan'>[],
 ): Fare {
-  const caller = requireCaller(call.caller);
+  const { caller } = call;
   const order = buildChargeOrder(call, caller, dataset, services);
   const sum = (count: (plan: SeriesPlan) => number): number =>
     reads.reduce((total, { plan }) => total + count(plan), 0);
@@ -201,7 +201,7 @@ export async function readDataset(
 ): Promise<DatasetRead> {
   const { clock, lake, settings } = services;
   const { zone } = settings;
-  const caller = requireCaller(call.caller);
+  const { caller } = call;
   const today = dayIn(clock(), zone);
   const parameters = own ?? parseSeries(call, zone);
   const asOf = parseAsOf(textOf(call.query, 'asOf'), zone);

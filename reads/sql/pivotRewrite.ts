@@ -4,7 +4,6 @@
 import { datasetsOf } from '../../query/sql/plan/boundTable.ts';
 import { runSql, type SqlColumn } from '../../query/sql/run/run.ts';
 import { refuseAt, type Token, tokensOf } from '../../query/sql/text/tokens.ts';
-import { requireCaller } from '../rights/access.ts';
 import type { ReadRequest } from '../request/readRequest.ts';
 import { bindQuery, type BindServices, buildLimits, type SqlRequest } from './sql.ts';
 
@@ -105,7 +104,7 @@ async function readValues(
     const rule = `PIVOT over the data of others names its columns: ON ${on.text} IN (…)`;
     refuseAt(question.text, on.at, rule);
   }
-  const limits = buildLimits(requireCaller(call.caller), services.settings);
+  const limits = buildLimits(call.caller, services.settings);
   const { bytes } = await runSql(bound, 'json', services.sql, limits, call, 'never');
   const rows = JSON.parse(Buffer.from(bytes).toString('utf8')) as readonly {
     readonly v: unknown;

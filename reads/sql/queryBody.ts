@@ -14,7 +14,6 @@ import type {
   View,
 } from '../../store/lake/datasets/views.ts';
 import { TIER_NAMES } from '../../store/accounts/tiers.ts';
-import { requireCaller } from '../rights/access.ts';
 import type { ReadRequest } from '../request/readRequest.ts';
 import type { ReadServices } from '../request/readServices.ts';
 import { isInformation } from './informationSchema.ts';
@@ -159,12 +158,12 @@ async function describeQuery(
   parameters: ParameterValues,
 ) {
   const { failedTime, settings, sql } = services;
-  failedTime.check(requireCaller(call.caller));
+  failedTime.check(call.caller);
   const bound = await bindQuery(call, services, { workspace, text, parameters });
   if (datasetsOf(bound.tables).some(({ dataset }) => isInformation(dataset))) {
     throw new Failure('InvalidBody', 'information_schema is not allowed in stored queries');
   }
-  const limits = buildLimits(requireCaller(call.caller), settings);
+  const limits = buildLimits(call.caller, settings);
   const columns = await describeSql(bound, sql, limits, call);
   return { columns, tables: bound.tables, plan: bound.plan };
 }

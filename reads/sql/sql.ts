@@ -27,7 +27,7 @@ import type { Moment } from '../../store/lake/history/history.ts';
 import type { Metering } from '../../store/ledger/metering.ts';
 import type { NamedTable, View } from '../../store/lake/datasets/views.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
-import { requireCaller, findReadableWorkspace } from '../rights/access.ts';
+import { findReadableWorkspace } from '../rights/access.ts';
 import type { Answer } from '../request/answer.ts';
 import type { ReadRequest } from '../request/readRequest.ts';
 import type { ReadServices } from '../request/readServices.ts';
@@ -82,7 +82,7 @@ export async function answerSql(
   question: SqlRequest,
 ): Promise<Answer> {
   const { sql } = services;
-  const caller = requireCaller(call.caller);
+  const { caller } = call;
   const picture = parseChartFormat(call.query);
   services.failedTime.check(caller);
   const limits = buildLimits(caller, services.settings);
@@ -234,7 +234,7 @@ export async function bindQuery(
   question: SqlRequest,
 ): Promise<BoundPlan> {
   const { clock, lake, settings, sql } = services;
-  const caller = requireCaller(call.caller);
+  const { caller } = call;
   const { workspace } = findReadableWorkspace(caller, question.workspace, lake);
   const asOf = parseAsOf(textOf(call.query, 'asOf'), settings.zone);
   const at = currentMoment(services);

@@ -2,7 +2,7 @@
 // them. The first two are free, as a schema is.
 import { describeSql, type SqlColumn } from '../../query/sql/run/run.ts';
 import { literal } from '../../store/duckdb/sqlText.ts';
-import { requireCaller, readableDatasets } from '../rights/access.ts';
+import { readableDatasets } from '../rights/access.ts';
 import { readableViews } from '../rights/viewAccess.ts';
 import type { ReadRequest } from '../request/readRequest.ts';
 import type { ReadServices } from '../request/readServices.ts';
@@ -25,7 +25,7 @@ export async function rewriteStatement(
   if (SHOW.test(trimStatement(text)))
     return buildValuesQuery(question, ['name'], listTables(call, services, question));
   const start = (DESCRIBE.exec(text) ?? SUMMARIZE.exec(text))?.[0];
-  services.failedTime.check(requireCaller(call.caller));
+  services.failedTime.check(call.caller);
   if (start === undefined) {
     const columns = (what: string) => describeColumns(what, call, services, question);
     return { ...question, text: await rewritePivot(question, columns, call, services) };
@@ -48,7 +48,7 @@ async function describeColumns(
   question: SqlRequest,
 ): Promise<readonly SqlColumn[]> {
   const bound = await bindQuery(call, services, { ...question, text: what });
-  const limits = buildLimits(requireCaller(call.caller), services.settings);
+  const limits = buildLimits(call.caller, services.settings);
   return describeSql(bound, services.sql, limits, call);
 }
 
@@ -59,11 +59,10 @@ function trimStatement(text: string): string {
 }
 
 function listTables(
-  { caller: tokenCaller }: ReadRequest,
+  { caller }: ReadRequest,
   { lake, queries }: BindServices,
   { workspace }: SqlRequest,
 ): readonly (readonly string[])[] {
-  const caller = requireCaller(tokenCaller);
   const datasets = readableDatasets(caller, lake, workspace).map(({ dataset }) => dataset);
   const views = readableViews(caller, { lake, queries }, workspace);
   return [...datasets, ...views.map(({ name }) => name)].sort().map((name) => [name]);

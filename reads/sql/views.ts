@@ -17,7 +17,7 @@ import type { SeriesShape } from '../../query/plan/seriesMembers.ts';
 
 import type { Body, BodyFormat } from '../../store/duckdb/protocol.ts';
 import type { View } from '../../store/lake/datasets/views.ts';
-import { requireCaller, findDefaultWorkspace } from '../rights/access.ts';
+import { findDefaultWorkspace } from '../rights/access.ts';
 import type { Answer } from '../request/answer.ts';
 import type { ReadRequest } from '../request/readRequest.ts';
 import type { ReadServices } from '../request/readServices.ts';
@@ -61,7 +61,7 @@ export function findView(
   { lake, queries }: Pick<ReadServices, 'lake' | 'queries'>,
 ): View | undefined {
   if (lake.directory.dataset(workspace, id) !== undefined) return undefined;
-  return findReadableView(requireCaller(call.caller), workspace, id, { lake, queries });
+  return findReadableView(call.caller, workspace, id, { lake, queries });
 }
 
 /** Finds the view of `/time-series/{id}`: `WS.VIEW`, or a view of the default workspace. */
@@ -72,7 +72,7 @@ export function findSeriesView(
 ): View | undefined {
   const dot = id.indexOf('.');
   if (dot > 0) return findView(call, id.slice(0, dot), id.slice(dot + 1), services);
-  const first = findDefaultWorkspace(requireCaller(call.caller), id, services.lake);
+  const first = findDefaultWorkspace(call.caller, id, services.lake);
   return first === undefined ? undefined : findView(call, first.workspace, id, services);
 }
 
@@ -82,7 +82,7 @@ export async function answerView(
   view: View,
   shape: SeriesShape,
 ): Promise<Answer> {
-  const caller = requireCaller(call.caller);
+  const { caller } = call;
   const { settings } = services;
   const unsupported = ['queryId', 'updated'].find((name) => call.query[name] !== undefined);
   if (unsupported !== undefined)
@@ -135,7 +135,7 @@ async function runPaidView(
   call: ReadRequest,
   services: ViewsServices,
 ): Promise<Metered<Body>> {
-  const caller = requireCaller(call.caller);
+  const { caller } = call;
   const { settings, sql } = services;
   const limits = buildLimits(caller, settings);
   const stored = { weight: undefined, usageKey: `${view.workspace}.${view.name}` };
@@ -185,7 +185,7 @@ export async function planView(
   const { plan, tables } = await bindView(
     view,
     {
-      caller: requireCaller(call.caller),
+      caller: call.caller,
       workspace: view.workspace,
       source: view.query,
       asOf: parseAsOf(textOf(call.query, 'asOf'), settings.zone),

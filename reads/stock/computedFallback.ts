@@ -1,7 +1,7 @@
 // Computes loaded types from other inputs, for symbols without loaded records.
 import { type MarketType, marketType } from '../../market/types/marketTypes.ts';
 import { CORE } from '../../store/lake/datasets/datasets.ts';
-import { requireCaller, readableDatasets } from '../rights/access.ts';
+import { readableDatasets } from '../rights/access.ts';
 import type { ReadRequest } from '../request/readRequest.ts';
 import { findRecordedSymbols, type StockServices } from './knownSymbols.ts';
 import type { StockType } from './stockTypes.ts';
@@ -14,7 +14,7 @@ export function findComputedFallback(
 ) {
   const type = marketType(name);
   if (type?.loadedAs !== dataset || type.besides !== true) return undefined;
-  const readable = readableDatasets(requireCaller(call.caller), services.lake, CORE);
+  const readable = readableDatasets(call.caller, services.lake, CORE);
   const hasInput = (id: string): boolean =>
     readable.some((one) => one.dataset.toUpperCase() === id && one.mapping.key !== undefined);
   return hasInput(dataset) && type.of.some(hasInput) ? type : undefined;

@@ -3,7 +3,7 @@ import { INPUTS } from '../../market/inputs/inputs.ts';
 import { runSeries } from '../../query/series/series.ts';
 import { CORE, type Dataset } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { requireCaller, readableDatasets } from '../rights/access.ts';
+import { readableDatasets } from '../rights/access.ts';
 import { readDataset } from '../series/series.ts';
 import type { AggregateServices } from '../market/aggregates.ts';
 import type { ReadRequest } from '../request/readRequest.ts';
@@ -35,8 +35,7 @@ export async function findKnownSymbols(
   services: StockServices,
 ): Promise<ReadonlySet<string>> {
   const existing = new Set<string>();
-  const readable =
-    symbols.length === 0 ? [] : readableDatasets(requireCaller(call.caller), services.lake, CORE);
+  const readable = symbols.length === 0 ? [] : readableDatasets(call.caller, services.lake, CORE);
   for (const dataset of readable.filter(({ dataset: id }) =>
     SYMBOL_DATASETS.has(id.toUpperCase()),
   )) {

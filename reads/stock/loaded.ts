@@ -6,7 +6,7 @@ import { INPUTS } from '../../market/inputs/inputs.ts';
 import { CORE, type Dataset } from '../../store/lake/datasets/datasets.ts';
 import type { Body } from '../../store/duckdb/protocol.ts';
 import type { Moment } from '../../store/lake/history/history.ts';
-import { requireCaller, findDataset } from '../rights/access.ts';
+import { findDataset } from '../rights/access.ts';
 import { chargePart, type Part } from '../series/batch.ts';
 import { latestMoment } from '../series/moments.ts';
 import { answerSeries, buildFare, readDataset } from '../series/series.ts';
@@ -39,7 +39,7 @@ export async function answerLoaded(
   type: StockType,
   symbol: string,
 ): Promise<Answer> {
-  const dataset = findDataset(requireCaller(request.caller), CORE, type.dataset, services.lake);
+  const dataset = findDataset(request.caller, CORE, type.dataset, services.lake);
   const isMarket = isMarketRequest(type, symbol);
   const pathParts = replaceUnknownAttribute(
     dataset,
@@ -152,7 +152,7 @@ const buildContext = (
   alone,
   today: dayAt(clock()),
   zone: settings.zone,
-  rowsMax: requireCaller(caller).tier.rowsMax,
+  rowsMax: caller.tier.rowsMax,
 });
 
 /** Renders the records of one symbol in the form of its type; `{}` or `[]` without records. */

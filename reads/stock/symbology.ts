@@ -11,7 +11,7 @@ import type { Day } from '../../query/time/days.ts';
 import { CORE, type Dataset } from '../../store/lake/datasets/datasets.ts';
 import { listSymbolSpellings } from '../../store/lake/datasets/symbolSpelling.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { requireCaller, findDataset } from '../rights/access.ts';
+import { findDataset } from '../rights/access.ts';
 import { ACCESS_FAILURES } from '../market/market.ts';
 import { planNeeds, runReadPlan } from '../market/inputReads.ts';
 import { currentMoment } from '../series/moments.ts';
@@ -75,7 +75,7 @@ function mapById(rows: readonly Row[], today: Day): ById {
 function readableSymbols({ caller }: ReadRequest, { lake }: StockServices): Dataset | undefined {
   if (lake.directory.dataset(CORE, 'SYMBOLS') === undefined) return undefined;
   try {
-    return findDataset(requireCaller(caller), CORE, 'SYMBOLS', lake);
+    return findDataset(caller, CORE, 'SYMBOLS', lake);
   } catch (error) {
     if (error instanceof Failure && ACCESS_FAILURES.has(error.type)) return undefined;
     throw error;

@@ -2,7 +2,7 @@
 import { CORE, type Dataset } from '../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Caller } from '../../store/accounts/callers.ts';
-import { requireCaller, findDataset, accessDelayMs } from '../rights/access.ts';
+import { findDataset, accessDelayMs } from '../rights/access.ts';
 import type { ReadRequest } from '../request/readRequest.ts';
 import type { ReadServices } from '../request/readServices.ts';
 import { listOf, refuse } from '../request/parameters.ts';
@@ -40,7 +40,7 @@ export function findEntitledInputs(
   call: Pick<ReadRequest, 'caller'>,
   { lake }: Pick<ReadServices, 'lake'>,
 ): ReadonlyMap<string, Dataset> {
-  const caller = requireCaller(call.caller);
+  const { caller } = call;
   const existing = inputs.filter((input) => lake.directory.dataset(CORE, input) !== undefined);
   return new Map(
     existing.map((input): [string, Dataset] => {
@@ -57,9 +57,7 @@ export const isSilent = (
   readable: ReadonlyMap<string, Dataset>,
   { caller }: Pick<ReadRequest, 'caller'>,
   { lake }: Pick<ReadServices, 'lake'>,
-): boolean =>
-  readable.size === 0 &&
-  lake.directory.workspace(CORE)?.accountId !== requireCaller(caller).accountId;
+): boolean => readable.size === 0 && lake.directory.workspace(CORE)?.accountId !== caller.accountId;
 
 /** Builds a check whether the inputs are still the same datasets: none was created, replaced or dropped. */
 export function createUnchangedCheck(

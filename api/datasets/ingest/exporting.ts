@@ -25,7 +25,7 @@ import type { DuckDbPool } from '../../../store/duckdb/pool.ts';
 import { type ExportRow, newExportId } from '../../../store/work/exports.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { type AsOf, type Moment, formatMoment } from '../../../store/lake/history/history.ts';
-import { requireCaller, findDataset, findPathWorkspace } from '../../../reads/rights/access.ts';
+import { findDataset, findPathWorkspace } from '../../../reads/rights/access.ts';
 import { withAccountSql } from '../../auth/accountServices.ts';
 import { ownerCaller } from '../../../reads/rights/backgroundRequest.ts';
 import { refuseForeign } from './datasetPull.ts';
@@ -158,7 +158,7 @@ async function buildDatasetExport(
 
 /** @throws Failure InvalidBody for a dataset that does not exist or is not the account's. */
 function ownDataset(call: Call, reference: string, { lake }: Pick<Services, 'lake'>): Dataset {
-  const caller = requireCaller(call.caller);
+  const { caller } = call;
   const [name = '', place = call.path['workspace'] ?? ''] = reference.split('.').reverse();
   const owner = lake.directory.workspace(place)?.accountId;
   try {
@@ -208,7 +208,7 @@ async function bindOwn(
   const { caller, departure } = call;
   const sqlCall = { caller, departure, query: asOf === undefined ? {} : { asOf } };
   const bound = await bindQuery(sqlCall, services, { workspace, text, parameters: {} });
-  refuseForeign(bound, requireCaller(caller).accountId, services, OWN_DATASETS_RULE);
+  refuseForeign(bound, caller.accountId, services, OWN_DATASETS_RULE);
   return bound;
 }
 

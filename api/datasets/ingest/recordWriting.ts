@@ -12,11 +12,7 @@ import { isPlaceholder } from '../../../store/lake/datasets/placeholders.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { redactText } from '../../../store/base/redact.ts';
 import { checkStorage } from '../../../store/lake/storage.ts';
-import {
-  requireCaller,
-  findWritableWorkspace,
-  checkDatasetRoom,
-} from '../../../reads/rights/access.ts';
+import { findWritableWorkspace, checkDatasetRoom } from '../../../reads/rights/access.ts';
 import { hashBody } from '../../../store/base/bodyHash.ts';
 import { spoolBody } from '../../http/spool.ts';
 import type { BodyRequest, Call, Services } from '../../request/endpoint.ts';
@@ -65,7 +61,7 @@ export async function writeRecords(call: Call, services: RecordServices): Promis
   const quarantineNote = quarantined === 0 ? '' : `, ${quarantined} in quarantine`;
   const message = `wrote ${received - rejected - quarantined} records${quarantineNote}`;
   const written = { success: true, message, received, rejected, quarantined, columnsLeftOut };
-  const isOwner = requireCaller(call.caller).kind === 'secret';
+  const isOwner = call.caller.kind === 'secret';
   const details = isOwner ? { ...counts, rejects: toRejectViews(rejects), notes } : {};
   const value = { ...written, ...details, ...(isOwner ? nullCounts(unsettled) : {}) };
   return { kind: 'json', value, metering: 'free' };
@@ -83,7 +79,7 @@ export async function storeRecords(
   once: Once = UNKEYED,
 ): Promise<WriteResult> {
   const { lake } = services;
-  const caller = requireCaller(call.caller);
+  const { caller } = call;
   const { workspace: place = '', id = '' } = call.path;
   checkName('datasetId', id);
   const owned = findWritableWorkspace(caller, place, id, 'write', lake);
@@ -148,7 +144,7 @@ async function loadRecords(
     if (earlier !== undefined) return earlier;
     const finish: Finish = (transaction, outcome) =>
       runBatch(transaction, once.pieces(toWritten(outcome)));
-    const { accountId } = requireCaller(call.caller);
+    const { accountId } = call.caller;
     const write = (): ReturnType<typeof ingest> =>
       ingest(load, accountId, ingestion, silentEvents, finish);
     return toWritten(await runner.callers.run(workspace, dataset, write, call.departure()));

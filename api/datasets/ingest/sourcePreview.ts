@@ -4,7 +4,6 @@ import { NoDataFailure } from '../../../pipeline/bytes/noData.ts';
 import { type Piece, SourceFailure } from '../../../pipeline/sources/base/source.ts';
 import type { DataSourceRow } from '../../../store/work/dataSources.ts';
 import { withWorkFolder } from '../../../store/base/workFolder.ts';
-import { requireCaller } from '../../../reads/rights/access.ts';
 import type { Call, Services } from '../../request/endpoint.ts';
 import type { Workbench } from '../../../pipeline/bytes/workbench.ts';
 
@@ -31,7 +30,7 @@ export async function withFirstFile<T>(
       nowMs: clock(),
       onBytes: () => undefined,
     };
-    const { accountId } = requireCaller(call.caller);
+    const { accountId } = call.caller;
     const owner = { accountId, workspace: row.workspace };
     const pullParts = { owner, definition, credential, landing };
     const order = { ...pullParts, since: undefined, sample: true } as const;

@@ -13,9 +13,8 @@ import {
 } from '../../../store/publications/downloadLinks.ts';
 import { type FileType, findFileTypeById } from '../../../store/publications/fileTypes.ts';
 import type { Publication, PublicationName } from '../../../store/publications/publications.ts';
-import { requireCaller } from '../../../reads/rights/access.ts';
 import { meterCall } from '../../../reads/answer/metering.ts';
-import type { Call, Services } from '../../request/endpoint.ts';
+import type { Call, OpenCall, Services } from '../../request/endpoint.ts';
 import type { Answer, FileAnswer } from '../../../reads/request/answer.ts';
 import { refuse, textOf } from '../../../reads/request/parameters.ts';
 import { toFreeAnswer } from '../../request/rows.ts';
@@ -42,7 +41,7 @@ const LINK_PREFIX = 'dk_';
 /** Answers the redirect, for the price of one object. */
 export async function answerDownload(call: Call, services: DownloadServices): Promise<Answer> {
   const { clock, database, lake } = services;
-  const caller = requireCaller(call.caller);
+  const { caller } = call;
   const type = await resolveFileType(caller, call.path['id'] ?? '', services);
   const publication = await findPublication(type, readName(type, call), services);
   // A damaged file must not be charged.
@@ -105,7 +104,10 @@ const LINK_EXPIRED = `the address was used, or its ${LIFE_SECONDS} seconds are o
 const goneFailure = (): Failure => new Failure('Gone', LINK_EXPIRED);
 
 /** Answers the file of an address, once. */
-export async function answerDownloadLink(call: Call, services: DownloadServices): Promise<Answer> {
+export async function answerDownloadLink(
+  call: OpenCall,
+  services: DownloadServices,
+): Promise<Answer> {
   const { clock, database, publications } = services;
   const address = call.path['link'] ?? '';
   if (!address.startsWith(LINK_PREFIX)) throw goneFailure();
@@ -155,7 +157,7 @@ interface LinkedFile {
 }
 
 async function serveFile(
-  call: Call,
+  call: OpenCall,
   { file, link, publication, type }: LinkedFile,
   services: DownloadServices,
 ): Promise<FileAnswer> {
@@ -221,7 +223,7 @@ function finishOnce(
 
 /** Claims the address or continues its download. @throws Failure Gone for any other client. */
 async function claimUse(
-  call: Call,
+  call: OpenCall,
   link: DownloadLink,
   part: ByteRange,
   { clock, database, downloads }: DownloadServices,

@@ -13,7 +13,7 @@ import {
   type PublicationName,
   checkSymbol,
 } from '../../../store/publications/publications.ts';
-import { requireCaller, findPathWorkspace } from '../../../reads/rights/access.ts';
+import { findPathWorkspace } from '../../../reads/rights/access.ts';
 import { EXPORT_BODY, type ExportBody } from '../ingest/exportBody.ts';
 import { writeExportFile } from '../ingest/exporting.ts';
 import type { Call, Services } from '../../request/endpoint.ts';
@@ -103,7 +103,7 @@ export async function publishExport(call: Call, services: Services): Promise<Pub
 }
 
 const checkRoom = (call: Call, { workspace }: FileType, { storage }: Services): Promise<void> =>
-  checkStorage(storage, requireCaller(call.caller).account, workspace);
+  checkStorage(storage, call.caller.account, workspace);
 
 async function exportFile(call: Call, services: Services): Promise<string> {
   const body = call.json as Partial<ExportBody>;
@@ -128,7 +128,7 @@ async function copyFile(
     );
   }
   if (isPattern(path)) throw new Failure('InvalidBody', 'path must name one file, without * ? [ ]');
-  const { accountId } = requireCaller(call.caller);
+  const { accountId } = call.caller;
   const pieces = fetching.pull({
     owner: { accountId, workspace: type.workspace },
     definition: { type: 'FILE', path },

@@ -6,7 +6,7 @@ import type { Account } from '../../../store/accounts/accountRows.ts';
 import type { Caller } from '../../../store/accounts/callers.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { readUsage, type Usage } from '../../../store/ledger/usage.ts';
-import { requireCaller, requireManager } from '../../../reads/rights/access.ts';
+import { requireManager } from '../../../reads/rights/access.ts';
 import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
 import type { Answer } from '../../../reads/request/answer.ts';
 import { toFreeAnswer } from '../../request/rows.ts';
@@ -163,7 +163,7 @@ export const getAllowance: Endpoint = {
   parameters: [],
   answer: Type.Object({ messageLimit: COUNT, messagesUsed: Type.Integer(), messagesLeft: COUNT }),
   handle: async (call, { ledger }) => {
-    const caller = requireCaller(call.caller);
+    const { caller } = call;
     await ledger.collectReports();
     // Usage belongs to production.
     const isTest = call.environment === 'test';

@@ -14,7 +14,7 @@ import { Failure } from '../../../store/base/failure.ts';
 import { TIER_NAMES } from '../../../store/accounts/tiers.ts';
 import { rotateLive } from '../../../store/work/keyRotation.ts';
 import { readUsage } from '../../../store/ledger/usage.ts';
-import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
+import type { OpenCall, OpenEndpoint, Services } from '../../request/endpoint.ts';
 import { toFreeAnswer } from '../../request/rows.ts';
 import { numberOf, textOf } from '../../../reads/request/parameters.ts';
 import { issueToken, reissueToken, updateToken } from '../../auth/tokenActions.ts';
@@ -29,7 +29,7 @@ const ROW = {
   parameters: [],
   answer: ANY,
   failures: 'workspace',
-} as const satisfies Partial<Endpoint>;
+} as const satisfies Partial<OpenEndpoint>;
 
 const MESSAGES_MAX = 1_000_000_000_000;
 const count = Type.Integer({ minimum: 0, maximum: MESSAGES_MAX });
@@ -54,7 +54,7 @@ const CHANGE = Type.Object(
   { additionalProperties: false },
 );
 
-const findAccount = (call: Call, { accounts }: Pick<Services, 'accounts'>): Account => {
+const findAccount = (call: OpenCall, { accounts }: Pick<Services, 'accounts'>): Account => {
   const account = accounts.account(call.path['accountId'] ?? '');
   if (account === undefined) throw new Failure('NotFound');
   return account;
@@ -86,7 +86,7 @@ function accountView(account: Account, { ledger }: Pick<Services, 'ledger'>): ob
   };
 }
 
-export const listAccounts: Endpoint = {
+export const listAccounts: OpenEndpoint = {
   ...ROW,
   id: 'listAccounts',
   method: 'GET',
@@ -99,7 +99,7 @@ export const listAccounts: Endpoint = {
   },
 };
 
-export const createAccount: Endpoint = {
+export const createAccount: OpenEndpoint = {
   ...ROW,
   id: 'createAccount',
   method: 'POST',
@@ -114,7 +114,7 @@ export const createAccount: Endpoint = {
   },
 };
 
-export const getAccount: Endpoint = {
+export const getAccount: OpenEndpoint = {
   ...ROW,
   id: 'getAccount',
   method: 'GET',
@@ -129,7 +129,7 @@ export const getAccount: Endpoint = {
   },
 };
 
-export const changeAccount: Endpoint = {
+export const changeAccount: OpenEndpoint = {
   ...ROW,
   id: 'changeAccount',
   method: 'PATCH',
@@ -154,7 +154,7 @@ function toSettings(body: Static<typeof CHANGE>): Partial<AccountSettings> {
   };
 }
 
-export const getAccountUsage: Endpoint = {
+export const getAccountUsage: OpenEndpoint = {
   ...ROW,
   id: 'getAccountUsage',
   method: 'GET',
@@ -175,7 +175,7 @@ export const getAccountUsage: Endpoint = {
   },
 };
 
-export const listAccountTokens: Endpoint = {
+export const listAccountTokens: OpenEndpoint = {
   ...ROW,
   id: 'listAccountTokens',
   method: 'GET',
@@ -188,7 +188,7 @@ export const listAccountTokens: Endpoint = {
   },
 };
 
-export const createAccountToken: Endpoint = {
+export const createAccountToken: OpenEndpoint = {
   ...ROW,
   id: 'createAccountToken',
   method: 'POST',
@@ -199,7 +199,7 @@ export const createAccountToken: Endpoint = {
     toFreeAnswer(await issueToken(findAccount(call, services).accountId, call, services)),
 };
 
-export const changeAccountToken: Endpoint = {
+export const changeAccountToken: OpenEndpoint = {
   ...ROW,
   id: 'changeAccountToken',
   method: 'PATCH',
@@ -213,7 +213,7 @@ export const changeAccountToken: Endpoint = {
   },
 };
 
-export const rotateAccountToken: Endpoint = {
+export const rotateAccountToken: OpenEndpoint = {
   ...ROW,
   id: 'rotateAccountToken',
   method: 'POST',
@@ -227,7 +227,7 @@ export const rotateAccountToken: Endpoint = {
 const ENTRIES_DEFAULT = 100;
 const ENTRIES_MAX = 10_000;
 
-export const getAudit: Endpoint = {
+export const getAudit: OpenEndpoint = {
   ...ROW,
   id: 'getAudit',
   method: 'GET',
@@ -244,7 +244,7 @@ export const getAudit: Endpoint = {
   },
 };
 
-export const verify: Endpoint = {
+export const verify: OpenEndpoint = {
   ...ROW,
   id: 'verifyLedger',
   method: 'GET',
@@ -256,7 +256,7 @@ export const verify: Endpoint = {
   },
 };
 
-export const verifyFiles: Endpoint = {
+export const verifyFiles: OpenEndpoint = {
   ...ROW,
   id: 'verifyFiles',
   method: 'GET',
@@ -271,7 +271,7 @@ const HEAL = Type.Object(
   { additionalProperties: false },
 );
 
-export const heal: Endpoint = {
+export const heal: OpenEndpoint = {
   ...ROW,
   id: 'healFiles',
   method: 'POST',
@@ -293,7 +293,7 @@ const BACKUP = Type.Object(
   { additionalProperties: false },
 );
 
-export const backUp: Endpoint = {
+export const backUp: OpenEndpoint = {
   ...ROW,
   id: 'makeBackup',
   method: 'POST',
@@ -311,7 +311,7 @@ export const backUp: Endpoint = {
   },
 };
 
-export const rotateDataKey: Endpoint = {
+export const rotateDataKey: OpenEndpoint = {
   ...ROW,
   id: 'rotateDataKey',
   method: 'POST',
@@ -327,7 +327,7 @@ export const rotateDataKey: Endpoint = {
   },
 };
 
-export const getOperatorStatus: Endpoint = {
+export const getOperatorStatus: OpenEndpoint = {
   ...ROW,
   id: 'getStanding',
   method: 'GET',

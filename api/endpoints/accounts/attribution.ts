@@ -1,6 +1,6 @@
 // Attribution and disclaimers that must be shown beside the data (SPEC.md "What the service does").
 import { Type } from '../../../reads/request/schema.ts';
-import { requireCaller, readableDatasets } from '../../../reads/rights/access.ts';
+import { readableDatasets } from '../../../reads/rights/access.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
 
 /** Texts that must be shown beside values of these names, wherever they are displayed. */
@@ -40,7 +40,7 @@ export const getAttribution: Endpoint = {
   failures: 'data',
   handle: async (call, { lake, settings }) => {
     const { attribution } = settings;
-    const datasets = readableDatasets(requireCaller(call.caller), lake).map((item) => ({
+    const datasets = readableDatasets(call.caller, lake).map((item) => ({
       workspace: item.workspace,
       datasetId: item.dataset,
       source: item.source === '' ? attribution : item.source,

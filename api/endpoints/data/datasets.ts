@@ -29,7 +29,6 @@ import type { Lake } from '../../../store/lake/lake.ts';
 import { removeQuarantined } from '../../../store/lake/datasets/quarantine.ts';
 import { requestScrub, scrubOrLater } from '../../../store/catalog/scrub.ts';
 import {
-  requireCaller,
   checkDatasetRoom,
   findDataset,
   findManagedWorkspace,
@@ -91,7 +90,7 @@ const ROW = {
 
 const ownDataset = (call: Call, lake: Lake): Dataset => {
   const { workspace = '', id = '' } = call.path;
-  const caller = requireCaller(call.caller);
+  const { caller } = call;
   return findDataset(caller, findManagedWorkspace(caller, workspace, lake).workspace, id, lake);
 };
 
@@ -101,7 +100,7 @@ function findOwnView(
   { lake, queries }: Pick<Services, 'lake' | 'queries'>,
 ): object | undefined {
   const { workspace = '', id = '' } = call.path;
-  const owned = findManagedWorkspace(requireCaller(call.caller), workspace, lake);
+  const owned = findManagedWorkspace(call.caller, workspace, lake);
   const view = queries.view(owned.workspace, id);
   return view === undefined ? undefined : viewAsDataset(view);
 }
@@ -116,7 +115,7 @@ export const createDataset: Endpoint = {
   answer: Type.Union([CHANGED, JOB_CREATED]),
   handle: async (call, services) => {
     const { lake } = services;
-    const caller = requireCaller(call.caller);
+    const { caller } = call;
     const owned = findManagedWorkspace(caller, call.path['workspace'] ?? '', lake);
     const { workspace } = owned;
     const { id } = call.path;
@@ -157,7 +156,7 @@ export const listDatasets: Endpoint = {
   answer: Type.Array(DATASET_VIEW),
   handle: async (call, services) => {
     const { directory } = services.lake;
-    const caller = requireCaller(call.caller);
+    const { caller } = call;
     const { workspace } = findManagedWorkspace(caller, call.path['workspace'] ?? '', services.lake);
     const limit = numberOf(call.query, 'limit') ?? LIST_MAX;
     const datasets = directory.datasets(workspace).slice(0, limit);
@@ -205,7 +204,7 @@ type Changes = Omit<Static<typeof CHANGE_DATASET>, 'dataset'>;
 async function applyBody(call: Call, body: Changes, services: DatasetsServices): Promise<Answer> {
   const { lake, pending, runner } = services;
   const { workspace, dataset: name } = ownDataset(call, lake);
-  const { accountId } = requireCaller(call.caller);
+  const { accountId } = call.caller;
   checkShares(body.access, { accountId, workspace }, services);
   if (body.existing !== undefined && body.schema === undefined) {
     throw new Failure('InvalidBody', 'existing needs schema');
@@ -278,7 +277,7 @@ async function toDraft(
 /** Submits a job that reads everything again with the changed schema. */
 async function reingest(call: Call, body: Changes, services: DatasetsServices): Promise<Answer> {
   const { database, ingestion, lake, runner } = services;
-  const { accountId } = requireCaller(call.caller);
+  const { accountId } = call.caller;
   const { workspace, dataset: name } = ownDataset(call, lake);
   const parts = { database, services: ingestion };
   const order: FetchOrder = await runner.inTurn(workspace, name, async () => {
@@ -292,7 +291,7 @@ async function reingest(call: Call, body: Changes, services: DatasetsServices): 
 
 async function changeInTurn(call: Call, body: Changes, services: DatasetsServices): Promise<void> {
   const { clock, ingestion, lake } = services;
-  const { accountId } = requireCaller(call.caller);
+  const { accountId } = call.caller;
   const dataset = ownDataset(call, lake);
   const { changes, edit } = await planChanges(dataset, body, services);
   const index = planIndexEdit(body, dataset);
@@ -320,7 +319,7 @@ async function changeIndex(
     );
   }
   const { mapping } = index;
-  const { accountId } = requireCaller(call.caller);
+  const { accountId } = call.caller;
   const { changes } = await planChanges({ ...dataset, mapping }, body, services);
   const schema = { ...changes.schema, required: listRequired(index) };
   const newValues = { ...changes, schema };
@@ -384,7 +383,7 @@ async function dropOwnDataset(
   const dataset = ownDataset(call, lake);
   const { tableId } = dataset;
   const isPurge = truthOf(call.query, 'purge');
-  const { accountId } = requireCaller(call.caller);
+  const { accountId } = call.caller;
   const files = await dropDataset(lake, dataset, accountId, isPurge, async (transaction) => {
     await pending.drop(transaction, tableId);
     await removeQuarantined(transaction, tableId, {});
@@ -404,7 +403,7 @@ export const renameDataset: Endpoint = {
   summary: 'Renames a dataset; its history stays readable under the new name.',
   answer: CHANGED,
   handle: async (call, { lake, queries, runner }) => {
-    const { accountId } = requireCaller(call.caller);
+    const { accountId } = call.caller;
     const { newId = '' } = call.path;
     const { workspace, dataset: name } = ownDataset(call, lake);
     queries.refuseExistingView(workspace, newId);

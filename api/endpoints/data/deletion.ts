@@ -12,7 +12,7 @@ import { purgeTexts } from '../../../store/work/jobs.ts';
 import { markPartial } from '../../../store/lake/datasets/loadedFiles.ts';
 import { purgeQuarantined } from '../../../store/lake/datasets/quarantine.ts';
 import { scrubOrLater } from '../../../store/catalog/scrub.ts';
-import { requireCaller, checkKind, findDataset } from '../../../reads/rights/access.ts';
+import { checkKind, findDataset } from '../../../reads/rights/access.ts';
 import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
 import { dayOf, truthOf } from '../../../reads/request/parameters.ts';
 
@@ -42,7 +42,7 @@ export const deleteRecords: Endpoint = {
   answer: Type.Object({ success: Type.Literal(true), message: Type.String() }),
   failures: 'workspace',
   handle: async (call, services) => {
-    const caller = requireCaller(call.caller);
+    const { caller } = call;
     const isPurge = truthOf(call.query, 'purge');
     if (isPurge) checkKind(caller, 'secret');
     const { lake, runner } = services;

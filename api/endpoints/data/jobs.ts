@@ -10,11 +10,7 @@ import { findSource } from '../../../store/work/dataSources.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { findJob, findRejects, type Job, listJobs } from '../../../store/work/jobs.ts';
 import { redactText } from '../../../store/base/redact.ts';
-import {
-  requireCaller,
-  checkDatasetRoom,
-  findPathWorkspace,
-} from '../../../reads/rights/access.ts';
+import { checkDatasetRoom, findPathWorkspace } from '../../../reads/rights/access.ts';
 import { refuseFeed } from '../../datasets/ingest/sourceBody.ts';
 import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
 import type { Answer } from '../../../reads/request/answer.ts';
@@ -163,7 +159,7 @@ export async function answerJobCreated(
   const { columnsLeftOut, received, rejected } = counts;
   const message = `${what}${describeLosses(counts)}, ${created}`;
   // The other counts and the notes reveal which index values are stored, which the right to write excludes.
-  if (requireCaller(call.caller).kind !== 'secret') {
+  if (call.caller.kind !== 'secret') {
     return toFreeAnswer({ ...toAnswer(message), received, rejected, columnsLeftOut });
   }
   const rejects = rejected === 0 ? [] : await findRejects(database, jobId);
@@ -212,7 +208,7 @@ export const createJob: Endpoint = {
       throw new Failure('InvalidBody', 'dataSourceId names no data source');
     }
     refuseFeed(source.type);
-    const caller = requireCaller(call.caller);
+    const { caller } = call;
     const existing = lake.directory.dataset(workspace, body.datasetId);
     if (existing === undefined) checkDatasetRoom(caller, place, body.datasetId, services);
     checkReading(body.reading);

@@ -6,7 +6,6 @@ import { checkName } from '../../../store/lake/versions/columns.ts';
 import type { ColumnMapping } from '../../../store/lake/datasets/datasets.ts';
 import { checkStorage } from '../../../store/lake/storage.ts';
 import {
-  requireCaller,
   findWritableWorkspace,
   checkDatasetRoom,
   checkKind,
@@ -90,7 +89,7 @@ export const loadData: Endpoint = {
   failures: 'workspace',
   handle: async (call, services) => {
     const { lake } = services;
-    const caller = requireCaller(call.caller);
+    const { caller } = call;
     const isDryRun = truthOf(call.query, 'dryRun');
     // A dry run reveals which records are stored, which the right to write excludes.
     if (isDryRun) checkKind(caller, 'secret');

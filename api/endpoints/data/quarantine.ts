@@ -11,7 +11,7 @@ import {
 } from '../../../store/lake/datasets/quarantine.ts';
 import { parseExact } from '../../../store/base/exactJson.ts';
 import { checkStorage } from '../../../store/lake/storage.ts';
-import { requireCaller, findDataset, findManagedWorkspace } from '../../../reads/rights/access.ts';
+import { findDataset, findManagedWorkspace } from '../../../reads/rights/access.ts';
 import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
 import { DUPLICATE_PARAMETERS, readDuplicates } from '../../datasets/ingest/loadParameters.ts';
 import {
@@ -48,7 +48,7 @@ const ROW = {
 
 function ownDataset(call: Call, { lake }: Pick<Services, 'lake'>): Dataset {
   const { workspace = '', id = '' } = call.path;
-  const caller = requireCaller(call.caller);
+  const { caller } = call;
   return findDataset(caller, findManagedWorkspace(caller, workspace, lake).workspace, id, lake);
 }
 
@@ -108,7 +108,7 @@ export const releaseQuarantine: Endpoint = {
   }),
   handle: async (call, services) => {
     const { database, ingestion, runner, storage } = services;
-    const caller = requireCaller(call.caller);
+    const { caller } = call;
     const { workspace, dataset: name } = ownDataset(call, services);
     await checkStorage(storage, caller.account, workspace);
     const selection = readSelection(call);

@@ -6,7 +6,6 @@ import { createWorkspace as makeWorkspace } from '../../../store/lake/datasetEdi
 import { LEVELS, listLog } from '../../../store/work/jobs.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import {
-  requireCaller,
   requireManager,
   ownWorkspaces,
   findManagedWorkspace,
@@ -100,7 +99,7 @@ export const changeWorkspace: Endpoint = {
   answer: WORKSPACE,
   failures: 'workspace',
   handle: async (call, { accounts, lake }) => {
-    const caller = requireCaller(call.caller);
+    const { caller } = call;
     const { workspace } = findManagedWorkspace(caller, call.path['workspace'] ?? '', lake);
     const { accountId, tokenId } = caller;
     await accounts.changeAccount(accountId, { defaultWorkspace: workspace }, tokenId);
@@ -152,7 +151,7 @@ export const getLogs: Endpoint = {
   ),
   failures: 'workspace',
   handle: async (call, { clock, database, lake, settings }) => {
-    const caller = requireCaller(call.caller);
+    const { caller } = call;
     const { workspace } = findManagedWorkspace(caller, call.path['workspace'] ?? '', lake);
     const listed = listRange({ sort: 'asc', ...call.query }, settings.zone);
     const period = textOf(call.query, 'period');

@@ -2,12 +2,12 @@
 import { readFile } from 'node:fs/promises';
 import { Type } from '../../../reads/request/schema.ts';
 import { parseReleases } from '../../../reads/market/reference/changelog.ts';
-import type { Endpoint } from '../../request/endpoint.ts';
+import type { OpenEndpoint } from '../../request/endpoint.ts';
 
 /** At the root of a clone or a package. */
 const FILE = new URL('../../../CHANGELOG.md', import.meta.url);
 
-export const getChangelog: Endpoint = {
+export const getChangelog: OpenEndpoint = {
   id: 'getChangelog',
   method: 'GET',
   path: '/changelog',

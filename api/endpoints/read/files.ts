@@ -7,9 +7,8 @@ import {
   resolveFileType,
   readableFileTypes,
 } from '../../datasets/publications/readableFileTypes.ts';
-import { requireCaller } from '../../../reads/rights/access.ts';
 import { METERING_PARAMETERS } from '../../../reads/answer/metering.ts';
-import type { Endpoint } from '../../request/endpoint.ts';
+import type { Endpoint, OpenEndpoint } from '../../request/endpoint.ts';
 import { toFreeAnswer } from '../../request/rows.ts';
 
 const ROW = {
@@ -56,9 +55,7 @@ export const listFiles: Endpoint = {
     }),
   ),
   handle: async (call, services) =>
-    toFreeAnswer(
-      (await readableFileTypes(requireCaller(call.caller), services)).map(toFileTypeEntry),
-    ),
+    toFreeAnswer((await readableFileTypes(call.caller, services)).map(toFileTypeEntry)),
 };
 
 export const getFileInfo: Endpoint = {
@@ -69,7 +66,7 @@ export const getFileInfo: Endpoint = {
   parameters: [],
   answer: Type.Object({ symbols: TEXTS, dates: TEXTS }),
   handle: async (call, services) => {
-    const type = await resolveFileType(requireCaller(call.caller), call.path['id'] ?? '', services);
+    const type = await resolveFileType(call.caller, call.path['id'] ?? '', services);
     return toFreeAnswer(toFileInfo(type, await services.publications.list(type.typeId)));
   },
 };
@@ -101,7 +98,7 @@ export const listRecordings: Endpoint = {
   handle: answerHist,
 };
 
-export const getFileOnce: Endpoint = {
+export const getFileOnce: OpenEndpoint = {
   ...ROW,
   id: 'getFileOnce',
   path: '/files/once/:link',

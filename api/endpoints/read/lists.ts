@@ -6,7 +6,6 @@ import { Failure } from '../../../store/base/failure.ts';
 import { CORE, type Dataset, type RecordSchema } from '../../../store/lake/datasets/datasets.ts';
 import type { Lake } from '../../../store/lake/lake.ts';
 import {
-  requireCaller,
   findDataset,
   requireManager,
   ownWorkspaces,
@@ -35,7 +34,7 @@ export const listData: Endpoint = {
   answer: Type.Array(ANY),
   failures: 'data',
   handle: async (call, { lake }) => {
-    const datasets = readableDatasets(requireCaller(call.caller), lake, call.path['workspace']);
+    const datasets = readableDatasets(call.caller, lake, call.path['workspace']);
     const view = call.environment === 'test' ? queryView : schemaView;
     return { kind: 'json', value: datasets.map(view), metering: 'free' };
   },
@@ -59,7 +58,7 @@ export const getMeta: Endpoint = {
   failures: 'workspace',
   handle: async (call, services) => {
     const { lake } = services;
-    const caller = requireCaller(call.caller);
+    const { caller } = call;
     const { workspace, id } = call.path;
     const offset = numberOf(call.query, 'offset') ?? 0;
     const end = offset + (numberOf(call.query, 'limit') ?? LIST_MAX);
@@ -115,7 +114,7 @@ export const getIndex: Endpoint = {
   failures: 'workspace',
   handle: async (call, { lake }) => {
     const { workspace = '', id = '', attribute = '' } = call.path;
-    const dataset = findDataset(requireCaller(call.caller), workspace, id, lake);
+    const dataset = findDataset(call.caller, workspace, id, lake);
     if (!Object.hasOwn(dataset.schema.properties, attribute)) {
       throw new Failure('InvalidBody', `attribute ${attribute} is not a property of ${id}`);
     }
@@ -176,9 +175,7 @@ export const timeSeriesMetadata: Endpoint = {
     const isSelected = (dataset: Dataset): boolean => id === ALL || isNamed(dataset, id);
     if (key === undefined) return toFreeAnswer(listEntries(call, services.lake, isSelected));
     const matching = new Set<Dataset>();
-    const candidates = readableDatasets(requireCaller(call.caller), services.lake).filter(
-      isSelected,
-    );
+    const candidates = readableDatasets(call.caller, services.lake).filter(isSelected);
     if (candidates.length > SEARCHED_MAX) {
       throw new Failure(
         'InvalidParameter',
@@ -217,7 +214,7 @@ function listEntries(
   lake: Lake,
   isWanted: (dataset: Dataset) => boolean,
 ): readonly object[] {
-  const caller = requireCaller(call.caller);
+  const { caller } = call;
   const first = ownWorkspaces(caller, lake)[0]?.workspace;
   const bareWorkspaces = new Set([CORE, first]);
   return readableDatasets(caller, lake)

@@ -4,7 +4,7 @@ import { Type } from '../../../reads/request/schema.ts';
 import type { ParameterValue, ParameterValues } from '../../../query/sql/text/spelling.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import type { PublishedQuery, QueryParameter } from '../../../store/lake/datasets/views.ts';
-import { requireCaller, findManagedWorkspace } from '../../../reads/rights/access.ts';
+import { findManagedWorkspace } from '../../../reads/rights/access.ts';
 import type { Call, Endpoint } from '../../request/endpoint.ts';
 import { parseDay } from '../../../query/time/dates.ts';
 import { buildQueriesDocument } from '../../../reads/sql/queriesDocument.ts';
@@ -37,11 +37,7 @@ export const publishQuery: Endpoint = {
   answer: CHANGED,
   handle: async (call, services) => {
     const { lake, queries } = services;
-    const { workspace } = findManagedWorkspace(
-      requireCaller(call.caller),
-      call.path['workspace'] ?? '',
-      lake,
-    );
+    const { workspace } = findManagedWorkspace(call.caller, call.path['workspace'] ?? '', lake);
     const bodyName = (call.json as { endpoint: { name?: string } }).endpoint.name;
     const name = call.path['id'] ?? bodyName;
     if (name === undefined) throw new Failure('InvalidBody', 'endpoint.name is required');
@@ -70,11 +66,7 @@ export const listPublished: Endpoint = {
   summary: 'The published queries of a workspace.',
   answer: Type.Array(ANY),
   handle: async (call, { lake, queries }) => {
-    const { workspace } = findManagedWorkspace(
-      requireCaller(call.caller),
-      call.path['workspace'] ?? '',
-      lake,
-    );
+    const { workspace } = findManagedWorkspace(call.caller, call.path['workspace'] ?? '', lake);
     return { kind: 'json', value: queries.endpoints(workspace).map(toView), metering: 'free' };
   },
 };
@@ -112,7 +104,7 @@ export const callPublished: Endpoint = {
   failures: 'data',
   handle: async (call, services) => {
     const { id = '', workspace = '' } = call.path;
-    const query = findPublishedQuery(requireCaller(call.caller), workspace, id, services);
+    const query = findPublishedQuery(call.caller, workspace, id, services);
     const usageKey = `${query.workspace}.${query.name}`;
     return answerSql(call, services, {
       workspace: query.workspace,
@@ -131,11 +123,7 @@ export const deletePublished: Endpoint = {
   summary: 'Deletes a published query.',
   answer: CHANGED,
   handle: async (call, { lake, queries }) => {
-    const { workspace } = findManagedWorkspace(
-      requireCaller(call.caller),
-      call.path['workspace'] ?? '',
-      lake,
-    );
+    const { workspace } = findManagedWorkspace(call.caller, call.path['workspace'] ?? '', lake);
     const query = queries.endpoint(workspace, call.path['id'] ?? '');
     if (query === undefined) throw new Failure('NotFound');
     await queries.remove(query);
@@ -153,11 +141,7 @@ export const workspaceOpenApi: Endpoint = {
   summary: 'The views and published queries of a workspace as an OpenAPI 3.1 document.',
   answer: ANY,
   handle: async (call, { lake, queries }) => {
-    const { workspace } = findManagedWorkspace(
-      requireCaller(call.caller),
-      call.path['workspace'] ?? '',
-      lake,
-    );
+    const { workspace } = findManagedWorkspace(call.caller, call.path['workspace'] ?? '', lake);
     const value = buildQueriesDocument(
       workspace,
       queries.views(workspace),

@@ -5,7 +5,7 @@ import type { SeriesShape } from '../../../query/plan/seriesMembers.ts';
 import type { Lake } from '../../../store/lake/lake.ts';
 import { CORE, type Dataset } from '../../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../../store/base/failure.ts';
-import { requireCaller, findDataset, findSeriesDataset } from '../../../reads/rights/access.ts';
+import { findDataset, findSeriesDataset } from '../../../reads/rights/access.ts';
 import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
 import { answerSeries, type SeriesAdapter } from '../../../reads/series/series.ts';
 import { renderChart, parseChartFormat, toSeriesChart } from '../../../reads/answer/charts.ts';
@@ -41,7 +41,7 @@ export const queryData: Endpoint = {
     const ids = splitSegment(id, call.query);
     if (ids.length > 1) return answerBatch(call, services, workspace, ids);
     const [name = ''] = ids;
-    const caller = requireCaller(call.caller);
+    const { caller } = call;
     const dataset = findOptional(() => findDataset(caller, workspace, name, services.lake));
     if (dataset !== undefined) {
       const linked = await resolveLinkedKeys(call, services, dataset);
@@ -67,7 +67,7 @@ export const timeSeries: Endpoint = {
   summary: 'Records of a time series with id, key, subkey, date and updated, newest first.',
   handle: async (call, services) => {
     const { id = '' } = call.path;
-    const caller = requireCaller(call.caller);
+    const { caller } = call;
     const dataset = findOptional(() => findSeriesDataset(caller, id, services.lake));
     if (dataset !== undefined) {
       const linked = await resolveLinkedKeys(call, services, dataset);

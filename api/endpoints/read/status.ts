@@ -1,12 +1,12 @@
 // `GET /status` and the OpenAPI document, without a token.
 import { Type } from '../../../reads/request/schema.ts';
 import { marketDocument } from '../../market/document/marketDocument.ts';
-import type { Endpoint } from '../../request/endpoint.ts';
+import type { AnyEndpoint, OpenEndpoint } from '../../request/endpoint.ts';
 import { textOf } from '../../../reads/request/parameters.ts';
 import { buildOpenApi } from '../../introspection/openapi/openapi.ts';
 import { VERSION } from '../../../store/base/version.ts';
 
-export const status: Endpoint = {
+export const status: OpenEndpoint = {
   id: 'getStatus',
   method: 'GET',
   path: '/status',
@@ -29,7 +29,7 @@ export const status: Endpoint = {
 
 const MARKET = 'market';
 
-type BuildDocument = (table: readonly Endpoint[], brand: string) => object | Promise<object>;
+type BuildDocument = (table: readonly AnyEndpoint[], brand: string) => object | Promise<object>;
 
 /** Caches the last document: it needs no token, and takes 35 to 50 ms to build. */
 function cacheLatest(build: BuildDocument): BuildDocument {
@@ -43,7 +43,7 @@ const wholeDocument = cacheLatest(buildOpenApi);
 const marketPart = cacheLatest(marketDocument);
 
 /** The whole table is an argument, so that this row can be part of it. */
-export const openApiDocument = (table: () => readonly Endpoint[]): Endpoint => ({
+export const openApiDocument = (table: () => readonly AnyEndpoint[]): OpenEndpoint => ({
   id: 'getOpenApi',
   method: 'GET',
   path: '/openapi-doc',

@@ -2,7 +2,7 @@
 import { Type } from '../../../reads/request/schema.ts';
 import { readVersions } from '../../../store/lake/history/versions.ts';
 import { Failure } from '../../../store/base/failure.ts';
-import { requireCaller, isForeign, findWholeDataset } from '../../../reads/rights/access.ts';
+import { isForeign, findWholeDataset } from '../../../reads/rights/access.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
 import { numberOf, refuse, textOf } from '../../../reads/request/parameters.ts';
 import { parseAsOf } from '../../../reads/series/series.ts';
@@ -47,7 +47,7 @@ export const listVersions: Endpoint = {
   handle: async (call, services) => {
     const { database } = services;
     const { workspace = '', id = '' } = call.path;
-    const caller = requireCaller(call.caller);
+    const { caller } = call;
     const dataset = findWholeDataset(caller, workspace, id, services);
     // Readers must not see the accounts, tokens and jobs of the owner.
     const hidesOrigin = isForeign(caller, dataset, services.lake);
@@ -100,7 +100,7 @@ export const listChanges: Endpoint = {
   handle: async (call, services) => {
     const { settings } = services;
     const { workspace = '', id = '' } = call.path;
-    const dataset = findWholeDataset(requireCaller(call.caller), workspace, id, services);
+    const dataset = findWholeDataset(call.caller, workspace, id, services);
     const asOf = parseAsOf(textOf(call.query, 'since'), settings.zone, 'since');
     const since = asOf ?? refuse('since', 'is required');
     if (!isIndexed(dataset)) throw new Failure('InvalidBody', 'the dataset has no unique index');

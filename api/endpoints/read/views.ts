@@ -6,11 +6,7 @@ import { weightOf } from '../../../query/sql/run/price.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import type { NamedQueries, View } from '../../../store/lake/datasets/views.ts';
 import { nameCollision } from '../../../store/lake/datasets/nameCollisions.ts';
-import {
-  requireCaller,
-  checkDatasetRoom,
-  findManagedWorkspace,
-} from '../../../reads/rights/access.ts';
+import { checkDatasetRoom, findManagedWorkspace } from '../../../reads/rights/access.ts';
 import { schemaView } from '../../datasets/datasetView.ts';
 import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
 import { planView } from '../../../reads/sql/views.ts';
@@ -40,7 +36,7 @@ export const saveView: Endpoint = {
   answer: CHANGED,
   handle: async (call, services) => {
     const { lake, queries } = services;
-    const caller = requireCaller(call.caller);
+    const { caller } = call;
     const place = findManagedWorkspace(caller, call.path['workspace'] ?? '', lake);
     const { workspace } = place;
     const name = call.path['id'] ?? (call.json as { view: { name?: string } }).view.name;
@@ -82,11 +78,7 @@ function refuseCycle(
 }
 
 const ownView = (call: Call, { lake, queries }: Pick<Services, 'lake' | 'queries'>): View => {
-  const { workspace } = findManagedWorkspace(
-    requireCaller(call.caller),
-    call.path['workspace'] ?? '',
-    lake,
-  );
+  const { workspace } = findManagedWorkspace(call.caller, call.path['workspace'] ?? '', lake);
   const view = queries.view(workspace, call.path['id'] ?? '');
   if (view === undefined) throw new Failure('NotFound');
   return view;
@@ -100,11 +92,7 @@ export const listViews: Endpoint = {
   summary: 'The views of a workspace, with their queries and schemas.',
   answer: Type.Array(ANY),
   handle: async (call, { lake, queries }) => {
-    const { workspace } = findManagedWorkspace(
-      requireCaller(call.caller),
-      call.path['workspace'] ?? '',
-      lake,
-    );
+    const { workspace } = findManagedWorkspace(call.caller, call.path['workspace'] ?? '', lake);
     const value = queries.views(workspace).map(viewAsDataset);
     return { kind: 'json', value, metering: 'free' };
   },

@@ -1,11 +1,6 @@
 // Read endpoints of a replica. It answers current records of datasets that it follows and is up to date with.
 // All other requests, and all refusals, are left to the serving node.
-import {
-  accessDelayMs,
-  findDataset,
-  requireCaller,
-  findSeriesDataset,
-} from '../../../reads/rights/access.ts';
+import { accessDelayMs, findDataset, findSeriesDataset } from '../../../reads/rights/access.ts';
 import type { AdmissionServices } from '../../auth/admission.ts';
 import { answerBatch } from '../../../reads/series/batch.ts';
 import { parseChartFormat } from '../../../reads/answer/charts.ts';
@@ -51,9 +46,7 @@ export const REPLICA_SERIES: readonly Endpoint<ReplicaServices>[] = [
       checkCall(call);
       const { workspace = '', id = '' } = call.path;
       const ids = splitSegment(id, call.query);
-      const datasets = ids.map((name) =>
-        findDataset(requireCaller(call.caller), workspace, name, services.lake),
-      );
+      const datasets = ids.map((name) => findDataset(call.caller, workspace, name, services.lake));
       await checkDatasets(call, services, datasets);
       const [dataset, ...others] = datasets;
       if (dataset === undefined) throw new ServingNodeRequired();
@@ -66,7 +59,7 @@ export const REPLICA_SERIES: readonly Endpoint<ReplicaServices>[] = [
     handle: async (call, services) => {
       checkCall(call);
       const { id = '' } = call.path;
-      const dataset = findSeriesDataset(requireCaller(call.caller), id, services.lake);
+      const dataset = findSeriesDataset(call.caller, id, services.lake);
       await checkDatasets(call, services, [dataset]);
       return answerSeries(call, services, dataset, 'time-series');
     },
@@ -89,7 +82,7 @@ async function checkDatasets(
   services: ReplicaServices,
   datasets: readonly Dataset[],
 ): Promise<void> {
-  const caller = requireCaller(call.caller);
+  const { caller } = call;
   const { isTableCurrent, lake } = services;
   for (const dataset of datasets) {
     // Clocks of nodes differ, so delayed records could become visible too early.

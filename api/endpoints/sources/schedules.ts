@@ -8,11 +8,7 @@ import { findSource, insertSource } from '../../../store/work/dataSources.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { countOutcomes } from '../../../store/work/runHistory.ts';
 import { newScheduleId, type Schedule } from '../../../store/work/schedules.ts';
-import {
-  requireCaller,
-  checkDatasetRoom,
-  findPathWorkspace,
-} from '../../../reads/rights/access.ts';
+import { checkDatasetRoom, findPathWorkspace } from '../../../reads/rights/access.ts';
 import { refuseFeed } from '../../datasets/ingest/sourceBody.ts';
 import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
 import type { Answer } from '../../../reads/request/answer.ts';
@@ -54,7 +50,7 @@ export const createSchedule: Endpoint = {
     const now = clock();
     const body = parseSchedule(request, now);
     const dataset = resolveDataset(call, request, services);
-    const { accountId } = requireCaller(call.caller);
+    const { accountId } = call.caller;
     const sourceId = await resolveSource(request, workspace, services);
     const schedule: Schedule = {
       id: newScheduleId(),
@@ -87,7 +83,7 @@ function resolveDataset(
     const rule = 'must exist: a source that is created with its schedule creates no dataset';
     throw new Failure('InvalidBody', `datasetId ${rule}`);
   }
-  checkDatasetRoom(requireCaller(call.caller), place, datasetId, services);
+  checkDatasetRoom(call.caller, place, datasetId, services);
   return datasetId;
 }
 

@@ -1,6 +1,6 @@
 // Builds an OpenAPI 3.1 document from the endpoint table.
 import type { TSchema } from 'typebox';
-import type { Endpoint } from '../../request/endpoint.ts';
+import type { AnyEndpoint } from '../../request/endpoint.ts';
 import { PRICE } from '../../../reads/answer/metering.ts';
 import type { Parameter } from '../../../reads/request/parameters.ts';
 import { VERSION } from '../../../store/base/version.ts';
@@ -45,10 +45,10 @@ interface Parts {
 
 /** The members of an endpoint that the document describes. */
 export type DescribedEndpoint = Pick<
-  Endpoint,
+  AnyEndpoint,
   'id' | 'method' | 'path' | 'token' | 'summary' | 'weight' | 'parameters' | 'answer'
 > &
-  Pick<Endpoint, 'body' | 'events' | 'formats' | 'once'> & {
+  Pick<AnyEndpoint, 'body' | 'events' | 'formats' | 'once'> & {
     /** The choices of a path segment, where they are limited. */
     readonly segments?: Readonly<Record<string, readonly string[]>> | undefined;
   };

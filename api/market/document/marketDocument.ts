@@ -5,7 +5,7 @@ import { Type } from '../../../reads/request/schema.ts';
 import type { Shape } from '../../../market/types/shape.ts';
 import { createFindShape, typeShapes } from '../../../market/types/shapes.ts';
 import { type DescribedEndpoint, buildOpenApi } from '../../introspection/openapi/openapi.ts';
-import type { Endpoint } from '../../request/endpoint.ts';
+import type { AnyEndpoint } from '../../request/endpoint.ts';
 import { otherRows } from './otherRows.ts';
 import type { TypeRow } from './typeRow.ts';
 import { documentTypes } from './typeRows.ts';
@@ -22,7 +22,10 @@ const ABOUT = {
 };
 
 /** @param table of all endpoints */
-export async function marketDocument(table: readonly Endpoint[], brand: string): Promise<object> {
+export async function marketDocument(
+  table: readonly AnyEndpoint[],
+  brand: string,
+): Promise<object> {
   const shapes = await typeShapes();
   const types = documentTypes(shapes);
   const rows = [
@@ -40,7 +43,7 @@ export async function marketDocument(table: readonly Endpoint[], brand: string):
 /** Parameters that change the shape of an answer. */
 const SHAPING: ReadonlySet<string> = new Set(['filter', 'format', 'callback', 'estimate']);
 
-const withoutShaping = ({ parameters }: Endpoint): Endpoint['parameters'] =>
+const withoutShaping = ({ parameters }: AnyEndpoint): AnyEndpoint['parameters'] =>
   parameters.filter(({ name }) => !SHAPING.has(name));
 
 const toAnswer = (shape: Shape): DescribedEndpoint['answer'] => Type.Unsafe(shape);
@@ -51,14 +54,14 @@ function describeExact({
   formats: _formats,
   shape,
   ...row
-}: Endpoint): readonly DescribedEndpoint[] {
+}: AnyEndpoint): readonly DescribedEndpoint[] {
   if (shape === undefined) return [];
   return [{ ...row, parameters: withoutShaping(row), answer: toAnswer(shape) }];
 }
 
 function describeRow(
   { operationName, endpointId, parameters, path, segments, shape, summary, weight }: TypeRow,
-  table: readonly Endpoint[],
+  table: readonly AnyEndpoint[],
 ): DescribedEndpoint {
   const endpoint = table.find(({ id }) => id === endpointId);
   if (endpoint === undefined) throw new Error(`there is no endpoint ${endpointId}`);

@@ -11,7 +11,7 @@ import { EXAMPLE_DAY, observeRow } from '../../../market/types/observed.ts';
 import { listShape, type Shape } from '../../../market/types/shape.ts';
 import { CORE, type Dataset } from '../../../store/lake/datasets/datasets.ts';
 import { Failure } from '../../../store/base/failure.ts';
-import { requireCaller, findDataset } from '../../rights/access.ts';
+import { findDataset } from '../../rights/access.ts';
 import { type MarketServices, planNeeds, runReadPlan } from '../inputReads.ts';
 import { currentMoment } from '../../series/moments.ts';
 import { answerFixed } from '../reference/fixedPrice.ts';
@@ -167,7 +167,7 @@ async function readFx(
 ): ReturnType<typeof runReadPlan> {
   const readable = new Map<typeof INPUT, Dataset>();
   if (services.lake.directory.dataset(CORE, INPUT) !== undefined) {
-    readable.set(INPUT, findDataset(requireCaller(call.caller), CORE, INPUT, services.lake));
+    readable.set(INPUT, findDataset(call.caller, CORE, INPUT, services.lake));
   }
   const bare = { ...call, query: pick(call, 'asOf'), path: {} };
   const planned = await planNeeds(bare, services, readable, needs, currentMoment(services));

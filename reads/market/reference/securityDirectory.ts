@@ -11,7 +11,7 @@ import { addDays } from '../../../query/time/days.ts';
 import { CORE, type Dataset } from '../../../store/lake/datasets/datasets.ts';
 import { isPlaceholder } from '../../../store/lake/datasets/placeholders.ts';
 import { Failure } from '../../../store/base/failure.ts';
-import { requireCaller, findDataset, accessDelayMs } from '../../rights/access.ts';
+import { findDataset, accessDelayMs } from '../../rights/access.ts';
 import { ACCESS_FAILURES } from '../market.ts';
 import { isCurrentRead, type MarketServices, planNeeds, runReadPlan } from '../inputReads.ts';
 import { currentMoment } from '../../series/moments.ts';
@@ -26,7 +26,7 @@ export function findReadableInput(
   input: InputId,
 ): Dataset | undefined {
   if (lake.directory.dataset(CORE, input) === undefined) return undefined;
-  return findDataset(requireCaller(caller), CORE, input, lake);
+  return findDataset(caller, CORE, input, lake);
 }
 
 /** Finds an optional input; undefined also if the caller may not read it. */
@@ -79,9 +79,7 @@ async function cacheDerived<T extends object>(
 ): Promise<T> {
   const { lake, market } = services;
   const existing = datasets.filter((dataset) => dataset !== undefined);
-  const isWhole = existing.every(
-    (one) => accessDelayMs(requireCaller(call.caller), one, lake) === 0,
-  );
+  const isWhole = existing.every((one) => accessDelayMs(call.caller, one, lake) === 0);
   if (!isWhole || !isCurrentRead(call)) return make(call);
   const tableIds = existing.map(({ tableId }) => tableId);
   const cacheKey = [name, dayAt(services.clock()), ...tableIds].join(' ');

@@ -1,7 +1,7 @@
 // The requests of each row of the endpoint table and its reach. The permissions follow from the reach, and
 // not from the answers of the server (matrixRules.ts).
 import assert from 'node:assert/strict';
-import type { Endpoint } from '../../../api/request/endpoint.ts';
+import type { AnyEndpoint } from '../../../api/request/endpoint.ts';
 import { ENDPOINTS } from '../../../api/endpoints/index.ts';
 import { expandPath } from '../../../api/introspection/openapi/openapi.ts';
 
@@ -503,7 +503,7 @@ export const CASES: Readonly<Record<string, Case | readonly Case[]>> = {
 
 /** One request of a row: a route of the table; aliases and optional segments are separate routes. */
 export interface Way {
-  readonly endpoint: Endpoint;
+  readonly endpoint: AnyEndpoint;
   readonly testCase: Case;
   readonly route: string;
 }
@@ -517,7 +517,7 @@ export const WAYS: readonly Way[] = ENDPOINTS.flatMap((endpoint) => {
 });
 
 export interface Request {
-  readonly method: Endpoint['method'];
+  readonly method: AnyEndpoint['method'];
   /** Below the version, with its query. */
   readonly path: string;
   readonly body: string | undefined;

@@ -1,6 +1,6 @@
 // Requests that are wide, deep or long, for each row of the table of endpoints: its JSON body and its
 // parameters, as long as the server accepts.
-import type { Endpoint } from '../../../../api/request/endpoint.ts';
+import type { AnyEndpoint } from '../../../../api/request/endpoint.ts';
 import type { Parameter } from '../../../../reads/request/parameters.ts';
 import type { Seeded } from '../../crash/rounds/seeded.ts';
 import {
@@ -135,7 +135,7 @@ function filled(part: (at: number) => string, count: number, room: number): stri
 }
 
 /** A query string with too much of a parameter, of one name, or of names. */
-export function bigQuery({ parameters }: Pick<Endpoint, 'parameters'>, random: Seeded): string {
+export function bigQuery({ parameters }: Pick<AnyEndpoint, 'parameters'>, random: Seeded): string {
   const names = Array.from({ length: 6_000 }, (_, at) => `n${at}=1`).join('&');
   const [first, ...rest] = parameters;
   if (first === undefined || random.chance(0.1)) return names;

@@ -1,7 +1,7 @@
 // The routes that accept JSON, read from the table of endpoints, so that new ones are covered.
 import { TOOLS } from '../../../../api/agents/tools.ts';
 import { ENDPOINTS } from '../../../../api/endpoints/index.ts';
-import type { Endpoint } from '../../../../api/request/endpoint.ts';
+import type { AnyEndpoint } from '../../../../api/request/endpoint.ts';
 import {
   jsonBytesMax,
   MCP_BYTES_MAX,
@@ -29,7 +29,7 @@ const EXISTING: Readonly<Record<string, string>> = { workspace: 'FUZZ', id: 'PRI
 export const NEW_NAME = 'NEW_NAME';
 
 /** A path of the endpoint with existing names for its parameters. */
-export const targetOf = ({ path }: Pick<Endpoint, 'path'>, pathNames = EXISTING): string =>
+export const targetOf = ({ path }: Pick<AnyEndpoint, 'path'>, pathNames = EXISTING): string =>
   `/v1${path.replaceAll(/:(\w+)\??/g, (_, name: string) => pathNames[name] ?? 'ingest')}`;
 
 const RECORDS: Schema = {
@@ -45,7 +45,7 @@ const RECORDS: Schema = {
   },
 };
 
-function schemaOf({ body, parameters }: Endpoint): Schema {
+function schemaOf({ body, parameters }: AnyEndpoint): Schema {
   if (body?.kind === 'json') return body.schema;
   if (body?.kind === 'file') return RECORDS;
   const members = parameters.map(({ kind, name }) => [

@@ -3,7 +3,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ENDPOINTS } from '../../../../api/endpoints/index.ts';
-import type { Endpoint } from '../../../../api/request/endpoint.ts';
+import type { AnyEndpoint } from '../../../../api/request/endpoint.ts';
 import { launch } from '../../../console/browser.ts';
 import { startServer, type TestServer } from '../../../base/server.ts';
 import { send } from '../../../base/client.ts';
@@ -97,7 +97,7 @@ const all = (server: TestServer): readonly MarkupRequest[] => [
 ];
 
 /** Paths, queries and headers. */
-function ofEndpoint(endpoint: Endpoint, server: TestServer): readonly MarkupRequest[] {
+function ofEndpoint(endpoint: AnyEndpoint, server: TestServer): readonly MarkupRequest[] {
   const { id, method, parameters, path } = endpoint;
   const token = endpoint.token === 'publishable' ? server.publishable : server.secret;
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
