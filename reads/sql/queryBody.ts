@@ -17,7 +17,7 @@ import { TIER_NAMES } from '../../store/accounts/tiers.ts';
 import { requireCaller } from '../rights/access.ts';
 import type { ReadRequest } from '../request/readRequest.ts';
 import type { ReadServices } from '../request/readServices.ts';
-import { isInformation } from './informationSchema.ts';
+import { isInformation, NO_STORED_INFORMATION } from './informationSchema.ts';
 import { bindQuery, buildLimits } from './sql.ts';
 import { RESERVED_NAMES } from './sqlParameters.ts';
 
@@ -162,7 +162,7 @@ async function describeQuery(
   failedTime.check(requireCaller(call.caller));
   const bound = await bindQuery(call, services, { workspace, text, parameters });
   if (datasetsOf(bound.tables).some(({ dataset }) => isInformation(dataset))) {
-    throw new Failure('InvalidBody', 'information_schema is not allowed in stored queries');
+    throw new Failure('InvalidBody', NO_STORED_INFORMATION);
   }
   const limits = buildLimits(requireCaller(call.caller), settings);
   const columns = await describeSql(bound, sql, limits, call);
