@@ -1,14 +1,12 @@
 // Starts the automatic work of a server: immediately when it listens, or when a sleeping folder is woken.
 import type { Core } from './core.ts';
-import { isAsleep } from '../store/catalog/restoreGuard.ts';
+import { isAsleep, WAITING_WORK } from '../store/catalog/restoreGuard.ts';
 import { reasonOf } from '../store/base/failure.ts';
 
 /** Interval at which a sleeping folder is checked. */
 const LOOK_MS = 1_000;
 
-export const ASLEEP_WARNING =
-  'the folder was restored from a backup and is asleep: schedules, webhooks, alerts and exports wait ' +
-  'until `tapedeck wake`';
+export const ASLEEP_WARNING = `the folder was restored from a backup and is asleep: ${WAITING_WORK}`;
 
 type Starting = Pick<Core, 'exchange' | 'log' | 'services'>;
 

@@ -9,7 +9,12 @@ import { http } from '../../store/base/http.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Accounts } from '../../store/accounts/accounts.ts';
 import { MCP_BYTES_MAX, MCP_MESSAGES_MAX, MCP_VALUES_MAX } from '../../reads/request/bodyLimits.ts';
-import { contentLengthOf, readJson, refuseShape } from '../request/body/jsonBody.ts';
+import {
+  contentLengthOf,
+  notJsonFailure,
+  readJson,
+  refuseShape,
+} from '../request/body/jsonBody.ts';
 import { readToken } from '../http/token.ts';
 import {
   type ApiResponse,
@@ -99,7 +104,7 @@ async function readMessage({ body, raw }: FastifyRequest): Promise<unknown> {
   });
   refuseShape(read);
   const { value } = read;
-  if (value === undefined) throw new Failure('InvalidBody', 'the body is not JSON');
+  if (value === undefined) throw notJsonFailure();
   if (Array.isArray(value) && value.length > MCP_MESSAGES_MAX)
     throw new Failure('InvalidBody', `a batch has at most ${MCP_MESSAGES_MAX} messages`);
   return value;

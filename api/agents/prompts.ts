@@ -23,6 +23,8 @@ const argument = (name: string, description: string): PromptArgument => ({
   required: true,
 });
 
+const SYMBOLS = argument('symbols', 'Symbols, with commas between them');
+
 export const PROMPTS: readonly Prompt[] = [
   {
     name: 'explore_dataset',
@@ -44,10 +46,7 @@ export const PROMPTS: readonly Prompt[] = [
     name: 'compare_symbols',
     title: 'Compare symbols',
     description: 'Prices, changes and swings of some symbols side by side.',
-    arguments: [
-      argument('symbols', 'Symbols, with commas between them'),
-      argument('range', '1m, 6m, 1y, 5y …'),
-    ],
+    arguments: [SYMBOLS, argument('range', '1m, 6m, 1y, 5y …')],
     text: ({ range, symbols }) =>
       `Compare ${symbols} over ${range}. Get their quotes in one call, then a chart of each ` +
       `with "every" so that there ` +
@@ -59,7 +58,7 @@ export const PROMPTS: readonly Prompt[] = [
     name: 'morning_report',
     title: 'Morning report',
     description: 'What changed since yesterday for some symbols.',
-    arguments: [argument('symbols', 'Symbols, with commas between them')],
+    arguments: [SYMBOLS],
     text: ({ symbols }) =>
       `Write a morning report on ${symbols}: quotes in one call, the last five days of each, ` +
       `and anything unusual against ` +

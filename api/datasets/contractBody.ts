@@ -18,6 +18,7 @@ import type { ColumnMapping } from '../../store/lake/datasets/datasets.ts';
 import type { DuckDbPool } from '../../store/duckdb/pool.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { literal } from '../../store/duckdb/sqlText.ts';
+import { NUMBER_RULE } from '../../store/base/valueRules.ts';
 
 const CONTRACT_MODES = ['evolve', 'freeze', 'discard_record', 'discard_value'] as const;
 const ACTIONS = ['quarantine', 'reject', 'fail', 'warn'] as const;
@@ -187,7 +188,7 @@ function checkRange(
   }
   for (const [bound, value] of bounds) {
     if (isNumberType(type) && typeof value !== 'number') {
-      throw new Failure('InvalidBody', `${at}.${bound} must be a number`);
+      throw new Failure('InvalidBody', `${at}.${bound} ${NUMBER_RULE}`);
     }
     if (isDateType(type) && !isMoment(value, type === 'date' ? DAY : INSTANT)) {
       const format = type === 'date' ? 'YYYY-MM-DD' : 'a date or an ISO 8601 time in UTC';

@@ -9,6 +9,7 @@ import { Failure, isDiskFull, reasonOf, toDiskFullFailure } from '../../store/ba
 import { newUuid } from '../../store/base/random.ts';
 import type { BodyRequest, Services } from '../request/endpoint.ts';
 import { SENDING_PACE, watchSender } from '../request/body/pace.ts';
+import { emptyFailure } from '../../pipeline/bytes/content.ts';
 
 /** Size of one write: a body of 45 MB took 59 ms with the stream's default of 64 KB, 23 ms with this. */
 const PIECE_BYTES = 1024 ** 2;
@@ -52,7 +53,7 @@ export async function spoolBody(
     await pipeline(counter, file).finally(earlySyncs.ended);
     if (isHashed) hashText = hash.digest('hex');
     call.checkBody?.(hashText);
-    if (bytes === 0) throw new Failure('InvalidBody', 'the body is empty');
+    if (bytes === 0) throw emptyFailure();
     await disk.syncFile(path);
     await disk.syncFolder(folder.spool);
   } catch (error) {

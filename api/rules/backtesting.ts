@@ -25,9 +25,8 @@ import {
 } from '../../jobs/rules/runningRule.ts';
 import type { InputId } from '../../market/inputs/inputRow.ts';
 import { type Need, allRecords } from '../../market/types/typeRequest.ts';
-import { marketType } from '../../market/types/marketTypes.ts';
 import type { Step } from '../../market/rules/pastFacts.ts';
-import { parseDay } from '../../query/time/dates.ts';
+import { parseDay, REVERSED_RANGE } from '../../query/time/dates.ts';
 import { addDays, numberOfDay } from '../../query/time/days.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Rule } from '../../store/work/rules.ts';
@@ -52,7 +51,11 @@ import type { Answer } from '../../reads/request/answer.ts';
 import { normalizeSymbol } from '../../reads/stock/knownSymbols.ts';
 import { resolveTickers } from '../../reads/stock/symbology.ts';
 import { RULE_BODY, checkRule } from './ruleBodies.ts';
-import { buildRuleReader, type RuleServices } from '../../jobs/rules/ruleReaders.ts';
+import {
+  advancedStatsType,
+  buildRuleReader,
+  type RuleServices,
+} from '../../jobs/rules/ruleReaders.ts';
 
 const SYMBOLS_MAX = 50;
 const DAY_TEXT = Type.String({ maxLength: 30 });
@@ -203,7 +206,7 @@ function parseRange(request: RangeRequest, nowMs: number): Range {
   const from =
     request.from === undefined ? addDays(to, -DEFAULT_DAYS) : parseDay('from', request.from);
   const days = numberOfDay(to) - numberOfDay(from) + 1;
-  if (days < 1) throw new Failure('InvalidParameter', 'to must not be before from');
+  if (days < 1) throw new Failure('InvalidParameter', REVERSED_RANGE);
   const step = request.step ?? (days <= MINUTE_DAYS_MAX ? 'minute' : 'day');
   const most = step === 'minute' ? MINUTE_DAYS_MAX : DAYS_MAX;
   if (days > most) {
@@ -241,8 +244,7 @@ const namedSymbols = (rule: RunningRule): readonly string[] =>
   });
 
 function readableBars(call: Call, { clock, lake }: RuleServices): ReadableInputs {
-  const type = marketType('advanced-stats');
-  if (type === undefined) throw new Failure('SystemError', 'there is no type advanced-stats');
+  const type = advancedStatsType();
   return selectReadableInputs(type, type.needs(buildTypeRequest('', {}, clock())), call, lake);
 }
 
@@ -263,9 +265,9 @@ async function planPastRecords(
   { from, step, to }: Range,
   { call, readable, services }: ReadContext,
 ): Promise<PastRecords> {
-  const type = marketType('advanced-stats');
-  const typeNeeds = symbols.flatMap(
-    (symbol) => type?.needs(buildTypeRequest(symbol, {}, services.clock())) ?? [],
+  const type = advancedStatsType();
+  const typeNeeds = symbols.flatMap((symbol) =>
+    type.needs(buildTypeRequest(symbol, {}, services.clock())),
   );
   const ticks = ['TRADES', 'QUOTES', 'INTRADAY_PRICES'];
   const wholes = typeNeeds

@@ -9,7 +9,7 @@ import {
   kindOfName,
   type PropertyKind,
 } from '../../jobs/rules/runningRule.ts';
-import { CONDITIONS_MAX } from '../../query/rules/conditions.ts';
+import { CONDITIONS_MAX, unknownValueRule } from '../../query/rules/conditions.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
 import type { RuleBody } from '../../store/work/rules.ts';
@@ -86,7 +86,7 @@ export function checkRule(
   for (const name of [...additionalKeys, ...index, ...additionalIndex]) {
     if (kindOfName(propertyKind)(name) !== undefined) continue;
     const where = additionalKeys.includes(name) ? 'additionalKeys' : 'index';
-    throw new Failure('InvalidParameter', `${where} has no known value: ${name.slice(0, 100)}`);
+    throw new Failure('InvalidParameter', `${where} ${unknownValueRule(name)}`);
   }
   const isOfSymbol = [...checked.map(({ name }) => name), ...additionalKeys].some(
     (name) => !isNamed(name),

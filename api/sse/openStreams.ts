@@ -1,6 +1,6 @@
 // Tracks the open streams of a server, limits their number, and runs their periodic checks.
 import type { Clock } from '../../store/base/clock.ts';
-import { Failure } from '../../store/base/failure.ts';
+import { Failure, SERVER_STOPPING } from '../../store/base/failure.ts';
 import type { EndReason, StreamConnection } from './connection.ts';
 
 /** Maximum streams of the server, and of one account. */
@@ -36,7 +36,7 @@ export class OpenStreams {
 
   /** @throws Failure Busy if a maximum is reached, or the server is stopping. */
   checkRoom(accountId: string): void {
-    if (this.#isClosed) throw new Failure('Busy', 'the server is stopping');
+    if (this.#isClosed) throw new Failure('Busy', SERVER_STOPPING);
     if (this.#open.size >= STREAMS_MAX) {
       throw new Failure('Busy', `the server has ${STREAMS_MAX} streams open, which is the most`);
     }

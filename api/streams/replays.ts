@@ -10,7 +10,7 @@ import type { TickReader } from '../../market/live/tick.ts';
 import { captureReader } from '../../market/capture/capture.ts';
 import { sourceFile } from '../../pipeline/sources/file.ts';
 import { CORE } from '../../store/lake/datasets/datasets.ts';
-import { parseDay } from '../../query/time/dates.ts';
+import { parseDay, REVERSED_RANGE } from '../../query/time/dates.ts';
 import { Hub } from '../../store/bus/hub.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { randomHex } from '../../store/base/random.ts';
@@ -121,7 +121,7 @@ async function openStoredDays(
   }
   const from = parseDay('from', request.from);
   const to = request.to === undefined ? from : parseDay('to', request.to);
-  if (to < from) throw new Failure('InvalidBody', 'to must not be before from');
+  if (to < from) throw new Failure('InvalidBody', REVERSED_RANGE);
   const requestedSymbols = [...new Set(request.symbols.map(normalizeSymbol))];
   const symbols = [...new Set(await resolveTickers(requestedSymbols, call, services))];
   const ownCall = withoutSandboxValues({

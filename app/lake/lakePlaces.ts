@@ -6,7 +6,7 @@ import type { Settings } from '../../store/base/settings/settings.ts';
 import type { Bucket } from '../../store/files/bucket/bucket.ts';
 import { bucketPlace } from '../../store/files/bucket/bucketPlace.ts';
 import { Failure } from '../../store/base/failure.ts';
-import type { CatalogPlace } from '../../store/catalog/catalogPlace.ts';
+import { type CatalogPlace, REMOVE_ONE } from '../../store/catalog/catalogPlace.ts';
 import { sqlitePlace } from '../../store/sqlite/sqlitePlace.ts';
 import type { ThreadPool } from '../../store/sqlite/writer.ts';
 import type { Folder } from '../../store/catalog/folder.ts';
@@ -59,7 +59,7 @@ export async function refuseTwoCatalogs(
   const own = sqlitePlace(folder);
   if (database === undefined || !(await own.exists())) return;
   const how = (await named.exists())
-    ? `${named.name} is there as well: remove the one that you do not need`
+    ? `${named.name} is there as well: ${REMOVE_ONE}`
     : '`tapedeck move` moves it to TAPEDECK_DATABASE';
   throw new Failure('Conflict', `the data folder has a catalog of its own, ${own.name}: ${how}`);
 }

@@ -2,12 +2,13 @@
 // then sweeps files that the last run left. It also opens the pending pushes, and the clock that both use.
 import {
   beginRun,
+  noSnapshotFailure,
   readCatalogHead,
   type Ownership,
   checkCatalogMatches,
 } from '../../store/files/catalogCheck.ts';
 import type { Database } from '../../store/catalog/database.ts';
-import { Failure, reasonOf } from '../../store/base/failure.ts';
+import { reasonOf } from '../../store/base/failure.ts';
 import type { Files } from '../../store/files/files.ts';
 import { createFirstSnapshot } from '../../store/lake/firstSnapshot.ts';
 import { Lake } from '../../store/lake/lake.ts';
@@ -80,7 +81,7 @@ async function ownLake({
   place,
 }: Opening): Promise<{ readonly owner: LakeOwner; readonly ownership: Ownership }> {
   const head = await readCatalogHead(database);
-  if (head === undefined) throw new Failure('SystemError', 'the lake has no first snapshot');
+  if (head === undefined) throw noSnapshotFailure();
   const ownership = await beginRun(database, place, head.lake);
   const { lake, run } = ownership;
   const write = (snapshot: number, timeMs: number): Promise<void> =>

@@ -124,5 +124,11 @@ export function requireFolder({ data, database, server }: Settings): void {
   const hasOne = database === undefined ? existsSync(join(data, 'catalog.db')) : existsSync(data);
   if (server !== '' || hasOne) return;
   const how = 'tapedeck serve creates one, and --server sets a remote server';
-  throw new Failure('NotFound', `there is no data folder ${data}: ${how}`);
+  throw new Failure('NotFound', `${noFolderSentence(data)}: ${how}`);
 }
+
+export const noFolderSentence = (folder: string): string => `there is no data folder ${folder}`;
+
+/** The error of a command that needs a running server. */
+export const noServerFailure = (): Failure =>
+  new Failure('NotFound', 'no server runs on this data folder: tapedeck serve starts one');

@@ -70,6 +70,8 @@ export function toConnectionFailure(error: unknown, { base }: ServerEndpoint): F
   return new Failure('InvalidParameter', `${base} can not be reached: ${why}`);
 }
 
+const UNKNOWN_AUTHORITY = 'an unknown authority signed its certificate';
+
 const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there',
   ENOTFOUND: 'its host is unknown',
@@ -77,9 +79,8 @@ const REASONS: Readonly<Record<string, string>> = {
   ECONNRESET: 'it closed the connection',
   EPROTO: 'it does not speak TLS: try http://',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed: pass it with --ca',
-  SELF_SIGNED_CERT_IN_CHAIN:
-    'an unknown authority signed its certificate: pass the authority with --ca',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'an unknown authority signed its certificate: pass it with --ca',
+  SELF_SIGNED_CERT_IN_CHAIN: `${UNKNOWN_AUTHORITY}: pass the authority with --ca`,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: `${UNKNOWN_AUTHORITY}: pass it with --ca`,
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
   CERT_HAS_EXPIRED: 'its certificate has expired, or the clock here is wrong',
   CERT_NOT_YET_VALID: 'its certificate is not valid yet, or the clock here is wrong',

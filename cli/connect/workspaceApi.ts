@@ -56,11 +56,14 @@ export async function firstWorkspace(callData: CallData): Promise<string> {
   }[];
   const first = all.find(({ workspace }) => workspace !== CORE);
   if (first !== undefined) return first.workspace;
-  throw new Failure(
-    'NotFound',
-    'there is no workspace: tapedeck workspace create NAME creates one',
-  );
+  throw new Failure('NotFound', `${NO_WORKSPACE}: ${CREATE_WORKSPACE}`);
 }
+
+export const NO_WORKSPACE = 'there is no workspace';
+const CREATE_WORKSPACE = 'tapedeck workspace create NAME creates one';
+
+export const unknownWorkspaceFailure = (): Failure =>
+  new Failure('NotFound', `no such workspace: ${CREATE_WORKSPACE}`);
 
 async function callJson(
   callData: CallData,

@@ -17,7 +17,7 @@ import { type ColumnMapping, CORE } from '../../store/lake/datasets/datasets.ts'
 import type { Settings } from '../../store/base/settings/settings.ts';
 import { type CallData, connectToServer } from '../connect/dataApi.ts';
 import { explainFailures } from '../connect/serverErrors.ts';
-import { firstWorkspace } from '../connect/workspaceApi.ts';
+import { firstWorkspace, unknownWorkspaceFailure } from '../connect/workspaceApi.ts';
 import { reachFolder, type Reached } from '../connect/folderAccess.ts';
 import { checkInputFile } from '../connect/inputFile.ts';
 import { printTo, type Terminal } from '../connect/terminal.ts';
@@ -154,12 +154,7 @@ async function inProcess(
     const workspaceName = options.workspace ?? first?.workspace;
     const workspace =
       workspaceName === undefined ? undefined : lake.directory.workspace(workspaceName);
-    if (workspace === undefined) {
-      throw new Failure(
-        'NotFound',
-        'no such workspace: tapedeck workspace create NAME creates one',
-      );
-    }
+    if (workspace === undefined) throw unknownWorkspaceFailure();
     const mapping = mappingOf(options);
     const { jsonPath } = options;
     const reading = readingOfFile(options);

@@ -6,6 +6,8 @@ import type { Settings } from '../../store/base/settings/settings.ts';
 import { escapeControls } from '../print/terminalText.ts';
 import { withFirstAccount } from '../connect/dataApi.ts';
 import { onInterruptOrClose, printTo, type Terminal } from '../connect/terminal.ts';
+import { WHOLE_NUMBER_RULE } from '../../store/base/valueRules.ts';
+import { noServerFailure } from '../connect/folderAccess.ts';
 
 export interface ListenOptions {
   readonly symbols?: string;
@@ -31,12 +33,7 @@ export async function listen(
   const most = count === undefined ? Number.POSITIVE_INFINITY : parseCount(count);
   try {
     await withFirstAccount(settings, abort.signal, async (call, where) => {
-      if (where !== 'server') {
-        throw new Failure(
-          'NotFound',
-          'no server runs on this data folder: tapedeck serve starts one',
-        );
-      }
+      if (where !== 'server') throw noServerFailure();
       const query = new URLSearchParams({ heartbeat: '30' });
       if (symbols !== undefined) query.set(name.includes('/') ? 'keys' : 'symbols', symbols);
       if (channels !== undefined) query.set('channels', channels);
@@ -64,7 +61,7 @@ export async function listen(
 
 function parseCount(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new Failure('InvalidParameter', '--count must be a whole number above 0');
+  throw new Failure('InvalidParameter', `--count ${WHOLE_NUMBER_RULE} above 0`);
 }
 
 async function* readMessages(body: Readable): AsyncGenerator<Message> {

@@ -2,7 +2,7 @@
 // Every request uses the passed token: its budget is the agent's.
 import { Failure } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
-import { reachFolder } from '../connect/folderAccess.ts';
+import { noServerFailure, reachFolder } from '../connect/folderAccess.ts';
 import { openRequest } from '../connect/serverEndpoint.ts';
 import { onInterruptOrClose, type Terminal } from '../connect/terminal.ts';
 
@@ -17,7 +17,7 @@ export async function serveAgent(settings: Settings, terminal: Terminal): Promis
   const reached = await reachFolder(settings);
   if (reached.kind === 'core') {
     await reached.core.close();
-    throw new Failure('NotFound', 'no server runs on this data folder: tapedeck serve starts one');
+    throw noServerFailure();
   }
   const { serveAgentOn } = await import('../../app/agents.ts');
   const { server } = reached;

@@ -6,6 +6,7 @@ import { tableAnswer } from '../print/answerLists.ts';
 import { requireFolder } from '../connect/folderAccess.ts';
 import type { Terminal } from '../connect/terminal.ts';
 import { withWorkspace } from '../connect/workspaceApi.ts';
+import { WHOLE_NUMBER_RULE } from '../../store/base/valueRules.ts';
 
 export interface ShareOptions {
   readonly workspace?: string;
@@ -55,5 +56,5 @@ function buildShare(accountId: string, { delay, tier, weight }: ShareOptions): S
 
 function parseCount(option: string, text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new Failure('InvalidParameter', `${option} must be a whole number`);
+  throw new Failure('InvalidParameter', `${option} ${WHOLE_NUMBER_RULE}`);
 }

@@ -13,6 +13,7 @@ import type { Output, Terminal } from '../connect/terminal.ts';
 import { withPlace } from '../print/queryPlace.ts';
 import { parametersOf, queryText, FORMATS } from './sqlInput.ts';
 import { formatExplanation, type SqlColumn, formatRows, formatColumns } from '../print/sqlTable.ts';
+import { NO_WORKSPACE, unknownWorkspaceFailure } from '../connect/workspaceApi.ts';
 
 export interface SqlOptions {
   readonly file?: string;
@@ -112,7 +113,7 @@ async function makeQuestion(
       const reason = reasonOf(error);
       const isPlace =
         reason === 'Not Found' || reason.startsWith('there is nothing that this token');
-      const sentence = isPlace ? `there is no workspace ${place}` : reason;
+      const sentence = isPlace ? `${NO_WORKSPACE} ${place}` : reason;
       throw new Failure(error.type, withPlace(sentence, text));
     }
   };
@@ -122,7 +123,7 @@ async function defaultWorkspace(call: CallData): Promise<string> {
   const { body } = await call({ method: 'GET', path: '/workspaces' });
   const [first] = (await json(body)) as readonly { readonly workspace: string }[];
   if (first !== undefined) return first.workspace;
-  throw new Failure('NotFound', 'no such workspace: tapedeck workspace create NAME creates one');
+  throw unknownWorkspaceFailure();
 }
 
 async function printTable(

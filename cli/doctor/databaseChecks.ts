@@ -7,7 +7,7 @@ import {
   serverName,
   withConnection,
 } from '../../store/postgres/postgresConnection.ts';
-import { fault, fine, type Finding, notice } from './finding.ts';
+import { fault, type Finding, fine, notice, SERVE_CREATES_IT } from './finding.ts';
 
 /** Settings that must be on to survive a loss of power. */
 const SAFE = ['fsync', 'full_page_writes'];
@@ -30,7 +30,7 @@ async function findingsOf(
   const place = serverName(settings);
   const findings = (await hasTable(link, schema, 'folder'))
     ? [fine('database', `${place} has the catalog in schema ${schema}`)]
-    : [notice('database', `${place} has no schema ${schema} yet`, '`tapedeck serve` creates it.')];
+    : [notice('database', `${place} has no schema ${schema} yet`, SERVE_CREATES_IT)];
   for (const name of SAFE) {
     const { rows } = await link.run('select current_setting($1) as value', [name]);
     if ((rows[0] as { readonly value: string }).value === 'on') continue;

@@ -24,6 +24,9 @@ export interface Finding {
   readonly advice: string;
 }
 
+/** The advice on a place that a server has not created yet. */
+export const SERVE_CREATES_IT = '`tapedeck serve` creates it.';
+
 export const fine = (check: Check, what: string): Finding => ({
   check,
   level: 'ok',

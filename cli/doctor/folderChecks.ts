@@ -3,10 +3,10 @@ import { accessSync, constants, existsSync, readdirSync, statSync } from 'node:f
 import { statfs } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { FREE_BYTES_MIN } from '../../store/base/disk.ts';
-import { isAsleep } from '../../store/catalog/restoreGuard.ts';
+import { ASLEEP, isAsleep } from '../../store/catalog/restoreGuard.ts';
 import { RESTORING } from '../../store/catalog/folder.ts';
 import { megabytes } from '../print/bytesText.ts';
-import { fault, fine, type Finding, notice } from './finding.ts';
+import { fault, type Finding, fine, notice, SERVE_CREATES_IT } from './finding.ts';
 
 /** Parts that a server creates in its folder, and closes to other users. */
 const PARTS = ['.', 'lake', 'spool', 'exports', 'tmp', 'key', 'admin-token'];
@@ -20,7 +20,7 @@ export function folderFinding(root: string, hasCatalog: boolean): Finding {
   const folderText = `the data folder ${resolve(root)}`;
   const has = (name: string): boolean => existsSync(join(root, name));
   if (!existsSync(root)) {
-    return notice('folder', `${folderText} does not exist`, '`tapedeck serve` creates it.');
+    return notice('folder', `${folderText} does not exist`, SERVE_CREATES_IT);
   }
   if (!statSync(root).isDirectory()) {
     return fault('folder', `${folderText} is no folder`, 'Set another one in TAPEDECK_DATA.');
@@ -34,10 +34,10 @@ export function folderFinding(root: string, hasCatalog: boolean): Finding {
     return fault('folder', `${folderText} has files of a lake and no catalog`, advice);
   }
   if (hasCatalog && !has('catalog.db')) {
-    return notice('folder', `${folderText} has no catalog yet`, '`tapedeck serve` creates it.');
+    return notice('folder', `${folderText} has no catalog yet`, SERVE_CREATES_IT);
   }
   if (isAsleep(root)) {
-    const what = `${folderText} was restored and is asleep: schedules, webhooks and exports wait`;
+    const what = `${folderText} ${ASLEEP}`;
     return notice('folder', what, '`tapedeck wake` resumes them.');
   }
   return fine('folder', hasCatalog ? `${folderText} has its catalog` : `${folderText} exists`);

@@ -5,6 +5,7 @@ import { Failure } from '../../store/base/failure.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
 import { withAdmin } from '../connect/adminApi.ts';
 import { printTo, type Terminal } from '../connect/terminal.ts';
+import { WHOLE_NUMBER_RULE } from '../../store/base/valueRules.ts';
 
 interface JsonOption {
   readonly json?: boolean;
@@ -98,7 +99,7 @@ const numberOrNone = (name: string, text: string): number | null =>
 /** @throws Failure InvalidParameter: JSON would turn an invalid number into null */
 function parseCount(name: string, text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new Failure('InvalidParameter', `${name} must be a whole number`);
+  throw new Failure('InvalidParameter', `${name} ${WHOLE_NUMBER_RULE}`);
 }
 
 export const accountUsage = (

@@ -5,11 +5,12 @@ import type { BackupSummary } from '../../jobs/backup/backup.ts';
 import { restoreBackup, verifyBackup } from '../../jobs/backup/restore.ts';
 import { localDisk } from '../../store/base/disk.ts';
 import { Failure } from '../../store/base/failure.ts';
-import { wake } from '../../store/catalog/restoreGuard.ts';
+import { WAITING_WORK, wake } from '../../store/catalog/restoreGuard.ts';
 import type { Settings } from '../../store/base/settings/settings.ts';
 import { withAdmin } from '../connect/adminApi.ts';
 import { printTo, type Terminal } from '../connect/terminal.ts';
 import { megabytes } from '../print/bytesText.ts';
+import { noFolderSentence } from '../connect/folderAccess.ts';
 
 interface JsonOption {
   readonly json?: boolean;
@@ -73,14 +74,13 @@ export async function restore(
     return print(JSON.stringify({ target, made: createdAt, snapshot, files, bytes, key }));
   print(`snapshot ${snapshot} of ${createdAt} in ${target}: ${files} files, ${megabytes(bytes)}`);
   print(`Serve it with TAPEDECK_DATA=${target}`);
-  if (!awake)
-    print('It is asleep: schedules, webhooks, alerts and exports wait until `tapedeck wake`.');
+  if (!awake) print(`It is asleep: ${WAITING_WORK}.`);
   if (!key) print(NO_KEY);
 }
 
 export function wakeFolder({ data }: Settings, terminal: Terminal): void {
   const folder = resolve(terminal.folder, data);
-  if (!existsSync(folder)) throw new Failure('NotFound', `there is no data folder ${folder}`);
+  if (!existsSync(folder)) throw new Failure('NotFound', noFolderSentence(folder));
   const slept = wake(folder);
   printTo(terminal)(
     slept

@@ -32,13 +32,15 @@ export interface RepairOptions extends JsonOption {
   readonly rebuild?: boolean;
 }
 
+const ALL_INTACT = 'every file is as it was written';
+
 function printVerdict(verdict: FilesVerdict, json: boolean | undefined, terminal: Terminal): void {
   const print = printTo(terminal);
   const { bytes, damaged, files } = verdict;
   if (damaged.length > 0) terminal.endWith(1);
   if (json === true) return print(JSON.stringify(verdict));
   print(`${files} files, ${megabytes(bytes)}`);
-  if (damaged.length === 0) return print('every file is as it was written');
+  if (damaged.length === 0) return print(ALL_INTACT);
   for (const { folder, path, what } of damaged) print(`${folder}/${path} ${what}`);
   print('heal them with: tapedeck repair --from <backup>');
 }
@@ -128,7 +130,7 @@ const healFromBackup = (
     for (const path of result.healed) print(`${path} is healed`);
     for (const { folder, path, what } of result.left)
       print(`${folder}/${path} ${what}, and the backup has no intact copy`);
-    if (result.healed.length + result.left.length === 0) print('every file is as it was written');
+    if (result.healed.length + result.left.length === 0) print(ALL_INTACT);
   });
 
 interface FoundView {

@@ -12,6 +12,7 @@ import type { CallJson } from '../connect/workspaceApi.ts';
 import type { DryRun } from './corePreview.ts';
 import { findSourceId } from './sources.ts';
 import { symbolOfFile } from './fileSymbol.ts';
+import { noFileSentence } from '../connect/inputFile.ts';
 
 export interface LoadOptions {
   readonly duplicates?: string;
@@ -91,7 +92,7 @@ async function sourceOrigin(
   const sourceId = await findSourceId(call, originName).catch((error: unknown) => {
     if (!(error instanceof Failure) || error.type !== 'NotFound') throw error;
     const rule = `and no data source of ${CORE} (tapedeck source add … --workspace ${CORE})`;
-    throw new Failure('NotFound', `there is no file ${originName}, ${rule}`);
+    throw new Failure('NotFound', `${noFileSentence(originName)}, ${rule}`);
   });
   const order = (reading: Reading) => ({ ...loadMembers(options), datasetId: id, reading });
   const post = (query: string, reading: Reading): Promise<unknown> =>

@@ -7,6 +7,7 @@ import { tableAnswer } from '../print/answerLists.ts';
 import { type Method, withFirstAccount } from '../connect/dataApi.ts';
 import { printTo, type Terminal } from '../connect/terminal.ts';
 import { parseRuleLine } from './ruleLine.ts';
+import { noServerFailure } from '../connect/folderAccess.ts';
 
 export interface JsonOptions {
   readonly json?: boolean;
@@ -48,10 +49,7 @@ async function withServer(
   const forget = terminal.onInterrupt(() => abort.abort());
   try {
     await withFirstAccount(settings, abort.signal, async (callData, where) => {
-      if (where !== 'server') {
-        const message = 'no server runs on this data folder: tapedeck serve starts one';
-        throw new Failure('NotFound', message);
-      }
+      if (where !== 'server') throw noServerFailure();
       await work(async (method, path, body) => {
         const payload = body === undefined ? {} : { body: JSON.stringify(body) };
         const answer = await callData({ method, path, ...payload });

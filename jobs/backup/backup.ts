@@ -32,6 +32,7 @@ import {
 } from './backupFiles.ts';
 import { type BackupFile, type Manifest, newManifest, writeManifest } from './backupManifest.ts';
 import { type BackupTarget, openTarget } from './backupTarget.ts';
+import { describeLength, OTHER_CONTENT } from '../../store/files/fileProofs.ts';
 
 interface BackupParts {
   readonly settings: Settings;
@@ -327,10 +328,11 @@ class BackupCopier {
   }
 
   async #addFrom(source: string, { bytes, path, sha256 }: PinnedFile): Promise<void> {
+    const name = `${path} of the data folder`;
     const size = await fileSize(source);
     if (size === undefined || size !== (bytes ?? size)) {
-      const message = size === undefined ? 'is missing' : `has ${size} bytes instead of ${bytes}`;
-      throw new Failure('Conflict', `${path} of the data folder ${message}: ${NOT_MADE}`);
+      const message = size === undefined ? 'is missing' : describeLength(size, bytes);
+      throw new Failure('Conflict', `${name} ${message}: ${NOT_MADE}`);
     }
     const target = join(this.#folder, path);
     const linked = !this.order.copy && (await linkFile(source, target));
@@ -339,8 +341,10 @@ class BackupCopier {
       : await copyFile(source, target, this.#disk, this.order.signal);
     // A damaged file must not become the copy that heals it.
     if (sha256 !== undefined && content.sha256 !== sha256) {
-      const message = `${path} of the data folder is damaged: its SHA-256 is not the one that was written`;
-      throw new Failure('Conflict', `${message}; heal it by "tapedeck repair --from": ${NOT_MADE}`);
+      throw new Failure(
+        'Conflict',
+        `${name} ${OTHER_CONTENT}; heal it by "tapedeck repair --from": ${NOT_MADE}`,
+      );
     }
     if (linked) this.linkedFiles += 1;
     this.#record(path, content);

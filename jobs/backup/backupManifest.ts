@@ -7,6 +7,7 @@ import type { Disk } from '../../store/base/disk.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { type FileDigest, digestFile } from '../../store/base/fileDigest.ts';
 import { fileSize, errorCode } from './backupFiles.ts';
+import { describeLength } from '../../store/files/fileProofs.ts';
 
 export interface BackupFile extends FileDigest {
   /** Relative to the backup: below `lake/`, `published/`, `spool/`, or the state folder. */
@@ -115,7 +116,7 @@ export async function findFault(
   const path = join(folder, file.path);
   const bytes = await fileSize(path);
   if (bytes === undefined) return `${file.path} is missing`;
-  if (bytes !== file.bytes) return `${file.path} has ${bytes} bytes instead of ${file.bytes}`;
+  if (bytes !== file.bytes) return `${file.path} ${describeLength(bytes, file.bytes)}`;
   return read === 'whole' ? describeDamage(file, await digestFile(path)) : undefined;
 }
 

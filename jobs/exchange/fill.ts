@@ -32,6 +32,7 @@ import {
   readCheckpoints,
   saveCheckpoints,
 } from './checkpoints.ts';
+import { SERVER_STOPPING } from '../../store/base/failure.ts';
 
 interface ExchangeParts {
   readonly clock: Clock;
@@ -118,7 +119,7 @@ export function makeExchange(parts: ExchangeParts): Exchange {
     filled: () => running,
     stop: async () => {
       clearInterval(timer);
-      abort.abort(new Error('the server is stopping'));
+      abort.abort(new Error(SERVER_STOPPING));
       await running;
     },
   };

@@ -27,7 +27,7 @@ import { findCredential, unsealCredential } from '../../store/work/dataSources.t
 import type { Database } from '../../store/catalog/database.ts';
 import type { DuckDbPool } from '../../store/duckdb/pool.ts';
 import { type ExportRow, updateExport } from '../../store/work/exports.ts';
-import { Failure } from '../../store/base/failure.ts';
+import { Failure, NO_LONGER_THERE } from '../../store/base/failure.ts';
 import { formatMoment } from '../../store/lake/history/history.ts';
 import type { Lake } from '../../store/lake/lake.ts';
 import type { Pending } from '../../store/lake/pushes/pending.ts';
@@ -220,7 +220,7 @@ async function openDataset(
   { deadlineMs, lake, pending, pool }: ExportRunParts,
 ): Promise<PartsInput> {
   const dataset = lake.directory.datasetById(tableId);
-  if (dataset === undefined) throw new Failure('Gone', `${name} is not there any more`);
+  if (dataset === undefined) throw new Failure('Gone', `${name} ${NO_LONGER_THERE}`);
   const { snapshot_id: snapshot } = row;
   const table = await lake.tableAt(tableId, snapshot);
   if (table === undefined) {

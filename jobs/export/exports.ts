@@ -13,7 +13,13 @@ import {
   updateExport,
 } from '../../store/work/exports.ts';
 import type { TransactionStep } from '../../store/catalog/database.ts';
-import { Failure, reasonOf, toDiskFullFailure } from '../../store/base/failure.ts';
+import {
+  Failure,
+  ownersReason,
+  reasonOf,
+  SERVER_STOPPING,
+  toDiskFullFailure,
+} from '../../store/base/failure.ts';
 import { appendLog } from '../../store/work/jobs.ts';
 import { parseExportOrder } from './exportOrder.ts';
 import { dropUnfinished, type ExportRunParts, runExport } from './exportRun.ts';
@@ -49,7 +55,7 @@ interface Live {
 }
 
 const CANCELLED = new Failure('Conflict', 'the export was cancelled');
-const STOPPING = new Failure('Busy', 'the server is stopping');
+const STOPPING = new Failure('Busy', SERVER_STOPPING);
 
 export class Exports {
   readonly #parts: ExportParts;
@@ -267,7 +273,7 @@ export class Exports {
       return;
     }
     if (!(error instanceof Failure)) onFault(error, exportId);
-    const reason = error instanceof Failure ? reasonOf(error) : 'an error on the server';
+    const reason = ownersReason(error);
     const state = error === CANCELLED ? 'CANCELLED' : 'ERROR';
     await updateExport(database, exportId, { state, error: reason, finished_ms: clock() });
     await this.#log(row, `ended in ${state}: ${reason}`, 'error');

@@ -1,6 +1,6 @@
 // A feed sends ticks while it is needed. It starts with its first listener, is restarted with a backoff when
 // it fails, and reports its state.
-import { reasonOf } from '../../store/base/failure.ts';
+import { reasonOf, SERVER_STOPPING } from '../../store/base/failure.ts';
 
 /** Callbacks of a feed. */
 export interface Playing {
@@ -51,7 +51,7 @@ export class Feed {
   }
 
   async stop(): Promise<void> {
-    this.#abort.abort(new Error('the server is stopping'));
+    this.#abort.abort(new Error(SERVER_STOPPING));
     this.#ready.resolve();
     await this.#running;
   }

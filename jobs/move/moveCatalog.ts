@@ -1,5 +1,5 @@
 // Moves the catalog from one engine to another, with every version, charge and job in it.
-import type { CatalogPlace } from '../../store/catalog/catalogPlace.ts';
+import { type CatalogPlace, REMOVE_ONE } from '../../store/catalog/catalogPlace.ts';
 import {
   type CopyResult,
   copyCatalog,
@@ -70,7 +70,6 @@ async function copyUnlessPresent(
 async function refuseOther(order: CopyOrder, to: CatalogPlace): Promise<void> {
   const table = await findDifferentTable(order);
   if (table === undefined) return;
-  const rule = 'remove the one that you do not need';
   const what = `another catalog, or another state of this one (table ${table} differs)`;
-  throw new Failure('Conflict', `${to.name} has ${what}: nothing was moved; ${rule}`);
+  throw new Failure('Conflict', `${to.name} has ${what}: nothing was moved; ${REMOVE_ONE}`);
 }

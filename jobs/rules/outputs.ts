@@ -2,6 +2,7 @@
 import { checkUrl } from '../../pipeline/sources/base/guard.ts';
 import { Failure } from '../../store/base/failure.ts';
 import type { RuleBody, RuleOutput } from '../../store/work/rules.ts';
+import { choiceRule, membershipRule } from '../../store/base/valueRules.ts';
 
 interface Member {
   readonly name: string;
@@ -98,8 +99,7 @@ export function parseOutput(outputs: readonly unknown[], limits: OutputLimits): 
   const { frequency, method: name, ...rest } = output as Readonly<Record<string, unknown>>;
   const method = outputMethod(String(name));
   if (method === undefined) {
-    const all = OUTPUT_METHODS.map(({ value }) => value).join(', ');
-    return refuse('outputs[0].method', `must be one of ${all}`);
+    return refuse('outputs[0].method', choiceRule(OUTPUT_METHODS.map(({ value }) => value)));
   }
   if (method.value === 'email' && !limits.isEmailSet) {
     return refuse('outputs[0].method', 'email needs TAPEDECK_SMTP, which is not set here');
@@ -124,8 +124,7 @@ function parseMembers(
 ): Readonly<Record<string, string>> {
   const membersByName = new Map(members.map((member) => [member.name, member]));
   for (const name of Object.keys(input)) {
-    if (!membersByName.has(name))
-      refuse(`outputs[0].${name.slice(0, 100)}`, `is no member of ${value}`);
+    if (!membersByName.has(name)) refuse(`outputs[0].${name.slice(0, 100)}`, membershipRule(value));
   }
   return Object.fromEntries(
     members.flatMap(({ charactersMax, isRequired, name }) => {

@@ -5,7 +5,7 @@ import { dayAt } from '../../market/derive/exchangeTime.ts';
 import type { Row } from '../../market/derive/values.ts';
 import { type Facts, computeFacts } from '../../market/rules/ruleFacts.ts';
 import { allRecords } from '../../market/types/typeRequest.ts';
-import { marketType } from '../../market/types/marketTypes.ts';
+import { marketType, type MarketType } from '../../market/types/marketTypes.ts';
 import type { Literal } from '../../query/rules/conditions.ts';
 import type { ValueKind } from '../../query/rules/operators.ts';
 import { runSeries } from '../../query/series/series.ts';
@@ -38,12 +38,18 @@ const BATCH_SIZE = 20;
 
 export type RuleServices = StreamServices & Pick<ReadServices, 'queries' | 'workers'>;
 
+/** The market type of the daily values. */
+export function advancedStatsType(): MarketType {
+  const type = marketType('advanced-stats');
+  if (type === undefined) throw new Failure('SystemError', 'there is no type advanced-stats');
+  return type;
+}
+
 /** Builds the reader of a caller's rules. @throws Failure if the caller may not read live data. */
 export function buildRuleReader(caller: Caller, services: RuleServices): RuleReader {
   const call = backgroundRequest(caller);
   findEntitledInputs({ inputs: ['TRADES', 'QUOTES'] }, call, services);
-  const type = marketType('advanced-stats');
-  if (type === undefined) throw new Failure('SystemError', 'there is no type advanced-stats');
+  const type = advancedStatsType();
   const needsOf = (symbol: string) => type.needs(buildTypeRequest(symbol, {}, services.clock()));
   const readable = selectReadableInputs(type, needsOf(''), call, services.lake);
   const rights = buildRights(readable, call, services);

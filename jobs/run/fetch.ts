@@ -43,6 +43,9 @@ export interface FetchParts extends JobParts {
   readonly pending: Pending;
 }
 
+export const fetchingText = (type: string, name: string): string =>
+  `fetching from data source ${type} ${name}`;
+
 /** @throws Failure with the reason; files that were stored before it stay. */
 export async function runFetch(run: FetchRun, parts: FetchParts): Promise<void> {
   const { jobId, order } = run;
@@ -51,8 +54,8 @@ export async function runFetch(run: FetchRun, parts: FetchParts): Promise<void> 
   const scheduleId = order.fetch.run?.scheduleId;
   const savedPosition =
     scheduleId === undefined ? undefined : await findPosition(database, scheduleId);
-  const name = `${order.fetch.sourceType} ${opened.row.name}`;
-  await writeJobLog(jobId, order, `fetching from data source ${name}`, parts);
+  const text = fetchingText(order.fetch.sourceType, opened.row.name);
+  await writeJobLog(jobId, order, text, parts);
   const pieces = await withOwnerFolder(order.workspace, services.temporary, async (folder) => {
     const since = savedPosition as Position | undefined;
     let stored = 0;

@@ -7,7 +7,7 @@ import type { Database } from '../../store/catalog/database.ts';
 import {
   Failure,
   type FailureType,
-  reasonOf,
+  ownersReason,
   toDiskFullFailure,
 } from '../../store/base/failure.ts';
 import {
@@ -131,7 +131,7 @@ export async function failJob(
   const error = toDiskFullFailure(thrown);
   const { atEnd, clock, database, onFault } = parts;
   if (!(error instanceof Failure)) onFault(error, jobId);
-  const reason = error instanceof Failure ? reasonOf(error) : 'an error on the server';
+  const reason = ownersReason(error);
   const status = error === CANCELLED ? 'CANCELLED' : 'ERROR';
   const timeMs = clock();
   await database.transaction().execute(async (transaction) => {

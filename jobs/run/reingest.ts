@@ -20,7 +20,7 @@ import type { CommitResult } from '../../store/lake/commit.ts';
 import type { Database } from '../../store/catalog/database.ts';
 import { updateDataset, type DatasetChanges } from '../../store/lake/datasetEdits.ts';
 import type { Dataset } from '../../store/lake/datasets/datasets.ts';
-import { Failure } from '../../store/base/failure.ts';
+import { Failure, NO_LONGER_THERE } from '../../store/base/failure.ts';
 import { insertRejects, type Reject, REJECTS_MAX, updateJob } from '../../store/work/jobs.ts';
 import { removeQuarantined, insertQuarantined } from '../../store/lake/datasets/quarantine.ts';
 import { findSource } from '../../store/work/dataSources.ts';
@@ -28,10 +28,11 @@ import { savePositions } from '../../store/work/schedules.ts';
 import { withOwnerFolder } from '../../store/base/workFolder.ts';
 import {
   createWorkbench,
-  type FetchParts,
   downloadPieces,
-  prefixFailure,
+  fetchingText,
+  type FetchParts,
   openOrder,
+  prefixFailure,
   prefixRejects,
   runFetch,
 } from './fetch.ts';
@@ -64,7 +65,7 @@ export async function planReingest(
   const { workspace } = dataset;
   for (const { sourceId } of pulls) {
     if ((await findSource(database, workspace, sourceId)) !== undefined) continue;
-    const rule = 'is not there any more: its records can not be read again';
+    const rule = `${NO_LONGER_THERE}: its records can not be read again`;
     throw new Failure('InvalidBody', `data source ${sourceId} ${rule}`);
   }
   const [{ sourceId } = { sourceId: '' }] = pulls;
@@ -195,7 +196,7 @@ async function pullAgain(
 ): Promise<Gathered> {
   const { services } = parts;
   const opened = await openOrder(run.order.workspace, pull, parts);
-  await events.log(`fetching from data source ${opened.row.type} ${opened.row.name}`);
+  await events.log(fetchingText(opened.row.type, opened.row.name));
   const bench = createWorkbench(folder, run, parts);
   let gathered = before;
   for await (const piece of downloadPieces(opened, undefined, folder, run, parts)) {

@@ -4,7 +4,13 @@
 import { LruMap } from 'toad-cache';
 import type { TransactionStep } from '../../store/catalog/database.ts';
 import type { Bodies } from '../../store/files/bodies.ts';
-import { Failure, isProcessLost, reasonOf, toDiskFullFailure } from '../../store/base/failure.ts';
+import {
+  Failure,
+  isProcessLost,
+  reasonOf,
+  SERVER_STOPPING,
+  toDiskFullFailure,
+} from '../../store/base/failure.ts';
 import {
   beginAttempt,
   findJob,
@@ -117,7 +123,7 @@ export class Runner {
     if (order.ownFile) await this.#parts.bodies.store(order.path);
     await this.#record(jobId, order, alongside);
     // Queued before its first line is written: it can be cancelled as soon as its row exists.
-    const logged = writeJobLog(jobId, order, `jobId: ${jobId} has been created`, this.#parts);
+    const logged = writeJobLog(jobId, order, jobCreatedText(jobId), this.#parts);
     this.#enqueue(jobId, order, logged);
     await logged.finally(() => this.#next());
     return jobId;
@@ -397,10 +403,12 @@ export class Runner {
   }
 }
 
+export const jobCreatedText = (jobId: string): string => `jobId: ${jobId} has been created`;
+
 /** Signal of work that is no job. */
 const NEVER = new AbortController().signal;
 
-const STOPPING = new Failure('Busy', 'the server is stopping');
+const STOPPING = new Failure('Busy', SERVER_STOPPING);
 
 /** Name of a dataset's turn; compared without case, as the directory does. */
 const turnName = (workspace: string, dataset: string): string =>

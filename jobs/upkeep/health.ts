@@ -4,7 +4,7 @@ import { statfs } from 'node:fs/promises';
 import type { Accounts } from '../../store/accounts/accounts.ts';
 import type { Clock } from '../../store/base/clock.ts';
 import { VERSION } from '../../store/base/version.ts';
-import { isAsleep } from '../../store/catalog/restoreGuard.ts';
+import { ASLEEP, isAsleep } from '../../store/catalog/restoreGuard.ts';
 import type { Database } from '../../store/catalog/database.ts';
 import type { Folder } from '../../store/catalog/folder.ts';
 import type { FileProofs } from '../../store/files/fileProofs.ts';
@@ -18,6 +18,7 @@ import type { Scheduler } from '../schedule/scheduler.ts';
 import { indexCommand } from '../../pipeline/conform/loadNotes.ts';
 import { quoteWord } from '../../store/base/shellWord.ts';
 import { lastBackup } from '../backup/lastBackup.ts';
+import { REPEATS_NOT_KEPT } from '../../pipeline/conform/indexGuess.ts';
 
 interface StandingParts {
   readonly accounts: Accounts;
@@ -151,7 +152,7 @@ function* inferredIndexes({ directory }: Lake): Generator<Problem> {
     const keep = `keep every record with \`tapedeck dataset index ${place} --no-index\``;
     const command = indexCommand(workspace, dataset, mapping);
     const declare = Object.keys(mapping).length === 0 ? '' : `declare it with \`${command}\`, or `;
-    const advice = `records that repeat it are not kept: ${declare}${keep}`;
+    const advice = `${REPEATS_NOT_KEPT}: ${declare}${keep}`;
     yield { level: 'notice', what, advice };
   }
   if (all.length > LISTED_MAX) {
@@ -195,7 +196,7 @@ function* findProblems(
     yield { level: 'fault', what, advice: 'see the log: the catalog may not be writable' };
   }
   if (isAsleep(folder.root)) {
-    const what = 'the folder was restored and is asleep: schedules, webhooks and exports wait';
+    const what = `the folder ${ASLEEP}`;
     yield { level: 'notice', what, advice: '`tapedeck wake` resumes it' };
   }
   const age = backup === null ? undefined : Math.floor((time - backup.made) / DAY_MS);

@@ -18,6 +18,7 @@ type OnPayload = (bytes: Buffer, start: number, end: number) => void;
 
 type Kind = 'pcap' | 'pcapng';
 
+const NO_CAPTURE = 'the file is no capture: pcap or pcapng, plain or gzip';
 const PCAP_LITTLE = new Set([0xa1b2c3d4, 0xa1b23c4d]);
 const SECTION = 0x0a0d0d0a;
 const BYTE_ORDER = 0x1a2b3c4d;
@@ -59,8 +60,7 @@ export class PacketReader {
   }
 
   end(): PacketCounts {
-    if (this.#kind === undefined)
-      this.#cut ??= 'the file is no capture: pcap or pcapng, plain or gzip';
+    if (this.#kind === undefined) this.#cut ??= NO_CAPTURE;
     else if (this.#rest.length > 0)
       this.#cut ??= `the last ${this.#rest.length} bytes are a part of a packet`;
     const [packets, others, damaged] = [this.#packets, this.#others, this.#damaged];
@@ -78,7 +78,7 @@ export class PacketReader {
       this.#isBig = PCAP_LITTLE.has(big);
       return 24;
     }
-    this.#cut = 'the file is no capture: pcap or pcapng, plain or gzip';
+    this.#cut = NO_CAPTURE;
     return bytes.length;
   }
 

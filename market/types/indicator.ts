@@ -4,6 +4,7 @@ import type { Indicator, IndicatorOption } from '../indicators/indicatorRow.ts';
 import { indicatorOf } from '../indicators/indicators.ts';
 import type { TypeRequest, Options, Read } from './typeRequest.ts';
 import { chart } from './charts.ts';
+import { exclusionRule, rangeRule } from '../../store/base/valueRules.ts';
 
 type Bar = Readonly<Record<string, unknown>>;
 
@@ -42,11 +43,12 @@ export function checkIndicator(options: Options): void {
   parseInputs(findIndicator(options), options);
 }
 
+export const INDICATOR_RULE = 'must be the name of a technical indicator';
+
 function findIndicator({ indicator: name = '' }: Options): Indicator {
   const definition = indicatorOf(name);
   if (definition !== undefined) return definition;
-  const rule =
-    'must be the name of a technical indicator, such as sma; docs/reference/market.md lists them';
+  const rule = `${INDICATOR_RULE}, such as sma; docs/reference/market.md lists them`;
   throw new Failure('InvalidParameter', `"indicator" ${rule}`);
 }
 
@@ -57,7 +59,7 @@ function parseInputs(
 ): readonly number[] {
   const values = [parameters.input1, parameters.input2, parameters.input3, parameters.input4];
   const many = values.findLastIndex((value) => value !== undefined);
-  if (many >= options.length) refuse(many, `is not allowed with ${name}`);
+  if (many >= options.length) refuse(many, exclusionRule(name));
   const inputs = options.map((option, at) => parseInput(option, at, values[at]));
   const [short = 0, long = 0] = inputs;
   if (isOrdered && short > long) refuse(0, `must not be over "input2": ${short} is over ${long}`);
@@ -73,10 +75,8 @@ function parseInput(
   const isPeriod = kind === 'period';
   const fits = isPeriod ? Number.isInteger(input) && input >= 1 : input > 0;
   if (fits && input <= most) return input;
-  const rule = isPeriod
-    ? `a whole number from 1 to ${most}`
-    : `a number above 0 and at most ${most}`;
-  return refuse(at, `(${name}) must be ${rule}`);
+  const rule = isPeriod ? rangeRule(1, most) : `must be a number above 0 and at most ${most}`;
+  return refuse(at, `(${name}) ${rule}`);
 }
 
 function refuse(at: number, rule: string): never {

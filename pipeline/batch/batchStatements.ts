@@ -57,10 +57,12 @@ const SHOWN_CHARACTERS = 60;
 export const quotedValue = (name: string): string =>
   `to_json(left(CAST(${identifier(name)} AS VARCHAR), ${SHOWN_CHARACTERS}))`;
 
+export const WIDE_INTEGER = 'integer of at most 38 digits';
+
 /** Column types in the words of JSON schema, which owners write. */
 const TYPE_WORDS: Readonly<Record<ColumnKind, string>> = {
   int64: 'integer',
-  int128: 'integer of at most 38 digits',
+  int128: WIDE_INTEGER,
   decimal: 'decimal',
   float64: 'number',
   varchar: 'string',

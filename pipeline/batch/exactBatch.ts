@@ -161,7 +161,7 @@ function valueOfName(name: string, relation: Relation, columns: readonly Column[
   return column === undefined ? identifier(name) : buildValue(relation, column, false);
 }
 
-const requiredError = (name: string): string =>
+export const requiredError = (name: string): string =>
   `validation failed: should have required property '${name}'`;
 
 const longError = (name: string): string =>

@@ -25,9 +25,11 @@ export async function readHead(path: string): Promise<Buffer> {
   }
 }
 
+export const emptyFailure = (): Failure => new Failure('InvalidBody', 'the body is empty');
+
 /** @throws Failure InvalidBody for an empty body. */
 export function detectContent(head: Buffer): Content {
-  if (head.length === 0) throw new Failure('InvalidBody', 'the body is empty');
+  if (head.length === 0) throw emptyFailure();
   const magic = head.subarray(0, 4).toString('hex');
   if (magic.startsWith('1f8b')) return 'gzip';
   if (magic === '28b52ffd') return 'zstd';

@@ -29,6 +29,12 @@ interface Magic {
 const OFFICE = 'an office file: export it as CSV';
 const EXECUTABLE = 'an executable program';
 const BINARY_TABLE = 'export it as Parquet or CSV';
+const EXPORT_TABLE = 'export its table as CSV';
+const OTHER_PACKING = 'unpack it, or pack it as gzip, zstd or zip';
+export const ENCRYPTED_PARQUET = 'an encrypted Parquet file: write it without encryption';
+
+/** The reason of a decoder that failed without one. */
+export const UNDECODABLE = 'the body could not be decoded';
 
 const MAGIC: readonly Magic[] = [
   { bytes: '%PDF-', what: 'a PDF document' },
@@ -51,12 +57,11 @@ const MAGIC: readonly Magic[] = [
   { bytes: '\xCE\xFA\xED\xFE', what: EXECUTABLE },
   { bytes: '\xCA\xFE\xBA\xBE', what: EXECUTABLE },
   { bytes: '\0asm', what: EXECUTABLE },
-  { bytes: 'SQLite format 3\0', what: 'an SQLite database: export its table as CSV' },
+  { bytes: 'SQLite format 3\0', what: `an SQLite database: ${EXPORT_TABLE}` },
   { bytes: 'DUCK', at: 8, what: `a DuckDB database: ${BINARY_TABLE}` },
-  { bytes: 'PARE', what: 'an encrypted Parquet file: write it without encryption' },
+  { bytes: 'PARE', what: ENCRYPTED_PARQUET },
   { bytes: 'FEA1', what: `a Feather file of version 1: ${BINARY_TABLE}` },
   { bytes: 'Obj\x01', what: `an Avro file: ${BINARY_TABLE}` },
-  { bytes: 'PARE', what: 'an encrypted Parquet file: write it without encryption' },
   { bytes: 'ORC', what: `an ORC file: ${BINARY_TABLE}` },
   { bytes: '\x89HDF\r\n', what: `an HDF5 file: ${BINARY_TABLE}` },
   { bytes: 'CDF\x01', what: `a NetCDF file: ${BINARY_TABLE}` },
@@ -66,11 +71,11 @@ const MAGIC: readonly Magic[] = [
   { bytes: 'RDX3\n', what: `an R data file: ${BINARY_TABLE}` },
   { bytes: '$FL2', what: `an SPSS file: ${BINARY_TABLE}` },
   { bytes: '<stata_dta>', what: `a Stata file: ${BINARY_TABLE}` },
-  { bytes: 'BZh', what: 'packed by bzip2: unpack it, or pack it as gzip, zstd or zip' },
-  { bytes: '\xFD7zXZ\0', what: 'packed by xz: unpack it, or pack it as gzip, zstd or zip' },
-  { bytes: '7z\xBC\xAF', what: 'a 7z archive: unpack it, or pack it as gzip, zstd or zip' },
-  { bytes: 'Rar!', what: 'a RAR archive: unpack it, or pack it as gzip, zstd or zip' },
-  { bytes: '\x04"M\x18', what: 'packed by lz4: unpack it, or pack it as gzip, zstd or zip' },
+  { bytes: 'BZh', what: `packed by bzip2: ${OTHER_PACKING}` },
+  { bytes: '\xFD7zXZ\0', what: `packed by xz: ${OTHER_PACKING}` },
+  { bytes: '7z\xBC\xAF', what: `a 7z archive: ${OTHER_PACKING}` },
+  { bytes: 'Rar!', what: `a RAR archive: ${OTHER_PACKING}` },
+  { bytes: '\x04"M\x18', what: `packed by lz4: ${OTHER_PACKING}` },
   { bytes: 'ustar', at: 257, what: 'a tar archive: send one file of it' },
   { bytes: '\xD4\xC3\xB2\xA1', what: 'a recording of network packets (pcap)' },
   { bytes: '\x0A\x0D\x0D\x0A', what: 'a recording of network packets (pcapng)' },
@@ -177,7 +182,7 @@ const SQL = /^(?:CREATE (?:TABLE|DATABASE)|INSERT INTO|DROP TABLE|BEGIN TRANSACT
 function sqlIn(text: string): string | undefined {
   const lines = text.split('\n', DOCUMENT_LINES);
   const first = lines.find((line) => line.trim() !== '' && !line.startsWith('--'));
-  return SQL.test(`${first?.trim()} `) ? 'a script of SQL: export its table as CSV' : undefined;
+  return SQL.test(`${first?.trim()} `) ? `a script of SQL: ${EXPORT_TABLE}` : undefined;
 }
 
 /** Lines that are searched for the marks of a document. */

@@ -132,6 +132,8 @@ export function seriesOf(
   return toMapping(key !== undefined && isShort(key) ? key : undefined, undefined, date);
 }
 
+export const REPEATS_NOT_KEPT = 'records that repeat it are not kept';
+
 /** Describes the index of a dataset for display. @param origin who declared it */
 export function describeIndex(
   { inferred, mapping, numbered }: DatasetIndex,
@@ -155,7 +157,7 @@ export function describeIndex(
   if (inferred) {
     return (
       `warning: unique index: ${named}${day}, inferred by an earlier version and never declared: ` +
-      'records that repeat it are not kept; declare it, or set uniqueIndex to false to keep every record'
+      `${REPEATS_NOT_KEPT}; declare it, or set uniqueIndex to false to keep every record`
     );
   }
   return `unique index: ${named}${day}${suffix}`;

@@ -12,6 +12,7 @@ import { declaredOrder } from '../batch/batchStatements.ts';
 import type { Relation } from '../values/relation.ts';
 import type { Misfit } from '../batch/batchRequest.ts';
 import type { LoadContext } from './load.ts';
+import { requiredError } from '../batch/exactBatch.ts';
 
 type Properties = Readonly<Record<string, PropertyType>>;
 
@@ -65,10 +66,7 @@ export function checkColumns(dataset: DatasetDraft, relation: Relation): void {
   for (const [part, name] of Object.entries(dataset.mapping)) {
     const property = dataset.schema.properties[name];
     if (!names.has(name) || property === undefined) {
-      throw new Failure(
-        'InvalidBody',
-        `validation failed: should have required property '${name}'`,
-      );
+      throw new Failure('InvalidBody', requiredError(name));
     }
     if (part === 'date' && !isDated(property)) {
       throw noDateFailure(name, 'it holds no dates');

@@ -13,7 +13,8 @@ export interface Ambiguity {
   readonly otherwise?: { readonly add: Hint; readonly when: string };
 }
 
-const IS_HEADER = { add: { header: true }, when: 'if it is one' } as const;
+const IF_IT_IS = 'if it is one';
+const IS_HEADER = { add: { header: true }, when: IF_IT_IS } as const;
 
 const rowsOf = (records: readonly CsvRecord[]): Rows => records.map(({ cells }) => cells);
 
@@ -202,6 +203,6 @@ export function findFooter(
   return {
     why,
     add: { skipLast: count },
-    otherwise: { add: { skipLast: 0 }, when: 'if it is one' },
+    otherwise: { add: { skipLast: 0 }, when: IF_IT_IS },
   };
 }

@@ -9,6 +9,8 @@ import { commonWidth } from './shape.ts';
 const TRIED_CHARACTERS = 64 * 1024;
 const TRIED_RECORDS = 500;
 
+const UNLESS = 'if they are not';
+
 /** The hint if lines do not fit with double quotes, and all fit with another quoting. */
 export async function findQuoting(
   text: string,
@@ -46,7 +48,7 @@ export async function findQuoting(
       return {
         why,
         add: { escape: 'backslash' },
-        otherwise: { add: { escape: 'double' }, when: 'if they are not' },
+        otherwise: { add: { escape: 'double' }, when: UNLESS },
       };
     }
   }
@@ -58,6 +60,6 @@ export async function findQuoting(
   return {
     why,
     add: { quote: 'single' },
-    otherwise: { add: { quote: 'double' }, when: 'if they are not' },
+    otherwise: { add: { quote: 'double' }, when: UNLESS },
   };
 }

@@ -30,6 +30,7 @@ import {
   type JsonTask,
   writeJsonLines,
 } from './json/jsonLines.ts';
+import { unreadableFailure } from './json/jsonText.ts';
 
 /** A file up to this size is scanned in a millisecond, without a separate process. */
 const SMALL_BYTES = 64 * 1024;
@@ -200,10 +201,7 @@ async function readJson(
     return rows ?? [];
   } catch (error) {
     if (error instanceof Failure && error.type !== 'SystemError') throw error;
-    throw new Failure(
-      'InvalidBody',
-      `the body is not readable JSON: ${explainJson(reasonOf(error))}`,
-    );
+    throw unreadableFailure(explainJson(reasonOf(error)));
   }
 }
 

@@ -14,17 +14,16 @@ import type { Binary } from '../bytes/reading.ts';
 import type { Workbench } from '../bytes/workbench.ts';
 import type { Relation } from '../values/relation.ts';
 import { decode } from './child/decoders.ts';
-import { hasChecksums } from './pages/parquetPages.ts';
+import { hasChecksums, UNREADABLE_PARQUET } from './pages/parquetPages.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
-
-/** Hint for a column of bytes. */
-const BINARY_HINT = 'pass binary=text (--binary text) for UTF-8, or binary=hex (--binary hex)';
+import { BINARY_HINT, notTextSentence, unstorableSentence } from '../bytes/columnFaults.ts';
+import { ENCRYPTED_PARQUET } from '../bytes/noData.ts';
 
 /** Maximum column chunks whose checksums are compared. */
 const CHUNKS_MAX = 100_000;
 
-const ENCRYPTED = 'the body is an encrypted Parquet file: write it without encryption';
-const DAMAGED = 'the body is not readable Parquet: damaged or cut short';
+const ENCRYPTED = `the body is ${ENCRYPTED_PARQUET}`;
+const DAMAGED = `${UNREADABLE_PARQUET}: damaged or cut short`;
 
 /**
  * The relation of a Parquet file.
@@ -85,8 +84,7 @@ async function decodeBytes(
     for (const [at, name] of names.entries()) {
       const row = first[`r${at}`] ?? undefined;
       if (row === undefined) continue;
-      const what = `column ${name}: the bytes of row ${Number(row) + 1} are not UTF-8`;
-      throw new Failure('InvalidBody', `${what}; pass binary=hex (--binary hex)`);
+      throw new Failure('InvalidBody', notTextSentence(name, Number(row) + 1));
     }
   }
   const texts = columns.map((name) =>
@@ -154,4 +152,4 @@ function propertyOf(type: string, name: string): PropertyType {
 }
 
 const refusedType = (type: string, name: string, hint: string): Failure =>
-  new Failure('InvalidBody', `column ${name} has type ${type}, which records can not hold${hint}`);
+  new Failure('InvalidBody', `${unstorableSentence(name, type)}${hint}`);

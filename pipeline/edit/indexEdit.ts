@@ -145,7 +145,7 @@ async function refuseBlanks({ bench, index }: Writing, staged: string): Promise<
     const records = Number(row?.[`c${at}`] ?? 0);
     if (records === 0) continue;
     const problem = `${records} records have no value of '${name}'`;
-    throw new Failure('InvalidBody', `columnMapping can not be so: ${problem}`);
+    throw mappingFailure(problem);
   }
 }
 
@@ -181,8 +181,11 @@ function repeatsFailure(records: number, examples: readonly string[]): Failure {
   const rule =
     'name more of its parts, or choose which one stays: duplicateKeyHandling=ignore ' +
     '(--duplicates keep-first) or duplicateKeyHandling=replace (--duplicates replace)';
-  return new Failure('InvalidBody', `columnMapping can not be so: ${what}: ${rule}`);
+  return mappingFailure(`${what}: ${rule}`);
 }
+
+const mappingFailure = (problem: string): Failure =>
+  new Failure('InvalidBody', `columnMapping can not be so: ${problem}`);
 
 const ask = (
   { deadlineMs, folder, pool }: Workbench,

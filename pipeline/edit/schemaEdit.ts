@@ -23,6 +23,7 @@ import type { Edit } from '../../store/lake/edit.ts';
 import { withWorkFolder } from '../bytes/workbench.ts';
 import type { IngestServices } from '../conform/load.ts';
 import { identifier } from '../../store/duckdb/sqlText.ts';
+import { WIDE_INTEGER } from '../batch/batchStatements.ts';
 
 /** The handling of stored records: left unchanged, rewritten, or deleted. */
 export type Existing = 'leave' | 'update' | 'delete';
@@ -85,6 +86,9 @@ const findAltered = (columns: readonly Column[], { retyped }: SchemaEdit): reado
     return type === column.type ? [] : [{ ...column, type }];
   });
 
+const typeFailure = (property: string, reason: string): Failure =>
+  new Failure('InvalidBody', `schema.properties.${property} can not change its type${reason}`);
+
 /** @throws Failure InvalidBody naming the property and the reason. */
 function checkConvertible(
   columns: readonly Column[],
@@ -92,15 +96,14 @@ function checkConvertible(
   { existing }: SchemaEdit,
 ): void {
   for (const { id, name, type } of altered) {
-    const at = `schema.properties.${name}`;
     if (existing === 'leave') {
       const rule = 'while its records are left as they are: existing must be update or delete';
-      throw new Failure('InvalidBody', `${at} can not change its type ${rule}`);
+      throw typeFailure(name, ` ${rule}`);
     }
     const was = columns.find((column) => column.id === id)?.type ?? type;
     if (canConvert(was, type)) continue;
     const rule = 'its records can not be converted: existing may be delete';
-    throw new Failure('InvalidBody', `${at} can not change its type so, ${rule}`);
+    throw typeFailure(name, ` so, ${rule}`);
   }
 }
 
@@ -184,10 +187,7 @@ async function refuseLost(
     const where = keys.map((_, at) => String(row[`i${at}`])).join(', ');
     const of = where === '' ? '' : ` of record ${where}`;
     const problem = `${JSON.stringify(String(row['value']))}${of} is no ${TYPES[type] ?? type}`;
-    throw new Failure(
-      'InvalidBody',
-      `schema.properties.${name} can not change its type: ${problem}`,
-    );
+    throw typeFailure(name, `: ${problem}`);
   }
 }
 
@@ -195,7 +195,7 @@ async function refuseLost(
 const TYPES = lookupTable<string>({
   int64: 'integer',
   float64: 'number',
-  int128: 'integer of at most 38 digits',
+  int128: WIDE_INTEGER,
   timestamp: 'date-time',
   timestamp_ns: 'date-time-ns',
 });

@@ -16,7 +16,9 @@ import { land, landingPath, overLimit } from './base/landing.ts';
 import { type Listed, type Listing, openListing } from './base/listing.ts';
 import { checkPattern, isPattern, nameMatcher } from './base/pattern.ts';
 import {
+  changedSentence,
   type FileDefinition,
+  goneSentence,
   type Landing,
   type Piece,
   type Pull,
@@ -262,7 +264,7 @@ async function copyFileTo(
     throw fileFailure(error, item.name, true);
   }
   await rm(path, { force: true });
-  throw new SourceFailure(`${item.name} changed while it was read`, true);
+  throw new SourceFailure(changedSentence(item.name), true);
 }
 
 /** Shares the blocks if the file system supports it: no byte is copied. */
@@ -301,8 +303,7 @@ function fileFailure(error: unknown, name: string, isCopy = false): unknown {
   if (error instanceof Failure) return error;
   const { code } = error as { readonly code?: string };
   if (code === 'ENOENT' || code === 'ENOTDIR') {
-    const problem = isCopy ? 'has gone while it was read' : 'is not there';
-    return new FileGone(`${name} ${problem}`, isCopy);
+    return new FileGone(isCopy ? goneSentence(name) : `${name} is not there`, isCopy);
   }
   if (code === 'EACCES' || code === 'EPERM') {
     return new SourceFailure(`${name} cannot be read: its permissions forbid it`, false);

@@ -102,13 +102,16 @@ async function moveFile(
   }
 }
 
+export const FOLDER_NOT_SET = 'TAPEDECK_EXPORT_FOLDER is not set: no export writes files';
+export const FOLDER_MISSING = 'TAPEDECK_EXPORT_FOLDER is not there';
+
 /** The path without links, even if the folder does not exist yet. */
 async function folderAt(path: string, { data, exportFolder }: FolderRules): Promise<string> {
   if (exportFolder === undefined) {
-    throw refused('TAPEDECK_EXPORT_FOLDER is not set: no export writes files');
+    throw refused(FOLDER_NOT_SET);
   }
   const root = await realpath(exportFolder).catch(() => {
-    throw refused('TAPEDECK_EXPORT_FOLDER is not there');
+    throw refused(FOLDER_MISSING);
   });
   const folder = await resolvePath(join(root, path));
   if (!isWithin(folder, root)) throw refused('target.path leads out of TAPEDECK_EXPORT_FOLDER');

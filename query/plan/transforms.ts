@@ -4,6 +4,7 @@
 import { type Column, toDecimalShape, isNumberType } from '../../store/lake/versions/columns.ts';
 import { Failure } from '../../store/base/failure.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
+import { choiceRule } from '../../store/base/valueRules.ts';
 
 export const PERIODS = ['daily', 'weekly', 'monthly', 'quarterly', 'annual'] as const;
 export const FOLDS = ['last', 'first', 'min', 'max', 'sum', 'ohlc'] as const;
@@ -25,7 +26,7 @@ export function parseCollapse(text: string): Collapse {
   const period = PERIODS.find((item) => item === first);
   const fold = FOLDS.find((item) => item === second);
   if (period !== undefined && fold !== undefined && rest.length === 0) return { period, fold };
-  const rule = `must be one of ${PERIODS.join(', ')}, and may name after a | one of ${FOLDS.join(', ')}`;
+  const rule = `${choiceRule(PERIODS)}, and may name after a | one of ${FOLDS.join(', ')}`;
   throw new Failure('InvalidParameter', `"collapse" ${rule}`);
 }
 

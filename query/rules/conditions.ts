@@ -34,6 +34,9 @@ export function parseConditions(input: readonly unknown[], kindOf: KindOf): read
   return input.map((one, at) => parseCondition(one, `conditions[${at}]`, kindOf));
 }
 
+export const unknownValueRule = (name: string): string =>
+  `has no known value: ${name.slice(0, 100)}`;
+
 function parseCondition(input: unknown, where: string, kindOf: KindOf): Condition {
   if (!Array.isArray(input) || input.length < 2 || input.length > 3) {
     return refuse(where, 'must be a list of a value, an operator and what it is compared with');
@@ -41,7 +44,7 @@ function parseCondition(input: unknown, where: string, kindOf: KindOf): Conditio
   const [name, operator, right] = input as readonly unknown[];
   if (typeof name !== 'string') return refuse(where, 'must begin with the name of a value');
   const kind = kindOf(name);
-  if (kind === undefined) return refuse(where, `has no known value: ${name.slice(0, 100)}`);
+  if (kind === undefined) return refuse(where, unknownValueRule(name));
   const operators = OPERATORS[kind].map(({ value }) => value);
   if (typeof operator !== 'string' || !operators.includes(operator)) {
     return refuse(where, `has an operator of ${kind} values: ${operators.join(', ')}`);

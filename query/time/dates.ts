@@ -15,6 +15,8 @@ export function parseDay(parameter: string, text: string): Day {
   throw new Failure('InvalidParameter', `"${parameter}" ${rule}`);
 }
 
+export const REVERSED_RANGE = 'to must not be before from';
+
 /** Parses `YYYY-MM-DD` or `YYYYMMDD`; undefined for any other text. */
 export function tryParseDay(text: string): Day | undefined {
   const plain = /^\d{8}$/.test(text)

@@ -10,6 +10,7 @@ import type { ColumnMapping } from '../../store/lake/datasets/datasets.ts';
 import type { ReadRequest } from '../request/readRequest.ts';
 import type { ReadServices } from '../request/readServices.ts';
 import { numberOf, type Parameter, refuse, textOf, type Values } from '../request/parameters.ts';
+import { exclusionRule } from '../../store/base/valueRules.ts';
 
 export const CHART_FORMATS: readonly PictureFormat[] = ['svg', 'png', 'vega-lite'];
 
@@ -59,7 +60,7 @@ export function parseChartFormat(query: Values): PictureFormat | undefined {
     const parameter = CHART_PARAMETERS.find(({ name }) => query[name] !== undefined);
     if (parameter !== undefined) refuse(parameter.name, `goes with format ${FORMATS_TEXT}`);
   } else if (query['callback'] !== undefined) {
-    refuse('callback', `is not allowed with format ${picture}`);
+    refuse('callback', exclusionRule(`format ${picture}`));
   }
   return picture;
 }

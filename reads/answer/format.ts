@@ -4,10 +4,11 @@ import { refuse, textOf } from '../request/parameters.ts';
 import type { ReadRequest } from '../request/readRequest.ts';
 import { escapedFormat, stringsFormat } from '../request/spelling.ts';
 import { CHART_FORMATS } from './charts.ts';
+import { exclusionRule } from '../../store/base/valueRules.ts';
 
 /** Refuses `callback` with a binary format. @throws Failure InvalidParameter. */
 export function refuseCallback({ query }: Pick<ReadRequest, 'query'>, format: BodyFormat): void {
-  if (query['callback'] !== undefined) refuse('callback', `is not allowed with format ${format}`);
+  if (query['callback'] !== undefined) refuse('callback', exclusionRule(`format ${format}`));
 }
 
 const FORMATS: readonly BodyFormat[] = ['json', 'jsonl', 'csv', 'psv', 'arrow', 'parquet'];

@@ -18,6 +18,12 @@ const LONG_BYTES = 128 * 1024;
 /** Of a type whose windows are as long as its records: 200 days take a millisecond. */
 const LONG_INTENSIVE_BYTES = 24 * 1024;
 
+/** An answer that `computeAnswers` returned for an item. */
+export function requireAnswer(computed: ComputedAnswer | undefined): ComputedAnswer {
+  if (computed === undefined) throw new Error('an item has no answer');
+  return computed;
+}
+
 /**
  * Computes answers from the records of one plan, in the order of their items.
  * @throws Failure TooLarge, TimedOut, ChildLost, Busy.

@@ -7,7 +7,7 @@ import type { Moment } from '../../store/lake/history/history.ts';
 import type { Fare } from '../answer/metering.ts';
 import type { ReadRequest } from '../request/readRequest.ts';
 import { type AnswerRequest, cacheAnswer, findAnswer, toAnswerItem } from './answerCache.ts';
-import { computeAnswers } from './answers.ts';
+import { computeAnswers, requireAnswer } from './answers.ts';
 import type { ComputedAnswer } from './answerTask.ts';
 import { findMaxDelayMs, selectReadableInputs } from './market.ts';
 import { buildTypeRequest, parseOptions, refuseContradictions } from './options.ts';
@@ -60,8 +60,7 @@ export async function computeBatch(
     if (before !== undefined) return before.body;
     pendingAnswers ??= computeAnswers(call, services, planned, uncachedRequests.map(toAnswerItem));
     const computed = (await pendingAnswers)[uncachedRequests.indexOf(one)];
-    if (computed === undefined) throw new Error('an item has no answer');
-    const { steadyUntilMs, ...body } = computed;
+    const { steadyUntilMs, ...body } = requireAnswer(computed);
     const most = countMaxObjects(one.requestedType, [one.typeRequest], planned, true);
     const answer = { body, snapshot: planned.snapshot, tag: undefined, most, steadyUntilMs };
     cacheAnswer(one, answer, stamps);

@@ -25,7 +25,7 @@ import {
   refuseUnusedOptions,
 } from './options.ts';
 import { type AnswerRequest, cacheAnswer, findAnswer, toAnswerItem } from './answerCache.ts';
-import { computeAnswers } from './answers.ts';
+import { computeAnswers, requireAnswer } from './answers.ts';
 import { EMPTY } from './answerTask.ts';
 import { resolveAttribute } from './attributes.ts';
 import { buildTypeFare, countMaxObjects } from './pricing.ts';
@@ -35,6 +35,7 @@ import {
   type ReadPlan,
   type ReadableInputs,
 } from './inputReads.ts';
+import { exclusionRule } from '../../store/base/valueRules.ts';
 
 /** Finds the computed type of a name; undefined if CORE has its answers loaded or none of its inputs. */
 export function findComputedType(name: string, { directory }: Lake): MarketType | undefined {
@@ -100,8 +101,7 @@ export async function answerMarket(
   const format = selectFormat(call);
   const parts = parsePathParts(type, call.path['part'], call.path['detail']);
   refuseUnusedOptions(type, call.query);
-  if (call.query['listLimit'] !== undefined)
-    refuse('listLimit', `is not allowed with ${type.name}`);
+  if (call.query['listLimit'] !== undefined) refuse('listLimit', exclusionRule(type.name));
   const options = { ...parseOptions(type, call.query, true), ...parts.options };
   refuseContradictions(type, options);
   const nowMs = services.clock();
@@ -113,7 +113,7 @@ export async function answerMarket(
   );
   const attributedType = resolveAttribute(type, parts.attribute);
   if (!hasFilteredMember(attributedType, currentRequest, listOf(call.query, 'filter')))
-    refuse('filter', 'names no attribute of these records');
+    refuse('filter', FILTER_RULE);
   const needs = type.needs(currentRequest);
   const readable = selectReadableInputs(type, needs, call, services.lake);
   const timedRequest = {
@@ -198,8 +198,7 @@ async function planAnswer(answerRequest: AnswerRequest): Promise<PlannedAnswer> 
       const [computed] = await computeAnswers(call, services, planned, [
         toAnswerItem(answerRequest),
       ]);
-      if (computed === undefined) throw new Error('an item has no answer');
-      const { steadyUntilMs, ...body } = computed;
+      const { steadyUntilMs, ...body } = requireAnswer(computed);
       cacheAnswer(answerRequest, { body, snapshot, tag, most, steadyUntilMs }, stamps);
       return body;
     },
@@ -241,6 +240,8 @@ const DAILY_INPUTS: ReadonlySet<Need['input']> = new Set<Need['input']>([
   'SPLITS',
   'DIVIDENDS',
 ] as const);
+
+export const FILTER_RULE = 'names no attribute of these records';
 
 /** Whether a filter names at least one attribute of the answer to a request. */
 export function hasFilteredMember(

@@ -41,6 +41,7 @@ import { buildTypeRequest, LIST_MAX, parseOptions } from './options.ts';
 import { type MarketServices, planNeeds, type ReadableInputs, runReadPlan } from './inputReads.ts';
 import { renderBody, filterAttributes } from '../request/rendering.ts';
 import { aggregateInput, type AggregateServices } from './aggregates.ts';
+import { exclusionRule } from '../../store/base/valueRules.ts';
 
 interface MarketList {
   readonly of: InputId;
@@ -226,10 +227,9 @@ function refusePart({ path, query }: ReadRequest, name: string, { part }: Market
   if (path['detail'] !== undefined || (path['part'] !== undefined) !== (part === true)) {
     throw new Failure('NotFound');
   }
-  if (part !== true && query['listLimit'] !== undefined)
-    refuse('listLimit', `is not allowed with ${name}`);
+  if (part !== true && query['listLimit'] !== undefined) refuse('listLimit', exclusionRule(name));
   if (name !== 'collection' && query['collectionName'] !== undefined)
-    refuse('collectionName', `is not allowed with ${name}`);
+    refuse('collectionName', exclusionRule(name));
 }
 
 /** @throws Failure if the caller may not read the main input. */

@@ -2,7 +2,7 @@
 import { dayAt } from '../../market/derive/exchangeTime.ts';
 import type { TypeRequest, Options } from '../../market/types/typeRequest.ts';
 import { spanOf } from '../../market/types/days.ts';
-import { checkIndicator } from '../../market/types/indicator.ts';
+import { checkIndicator, INDICATOR_RULE } from '../../market/types/indicator.ts';
 import type { MarketType } from '../../market/types/marketTypes.ts';
 import { parseDay } from '../../query/time/dates.ts';
 import type { Day } from '../../query/time/days.ts';
@@ -16,6 +16,7 @@ import {
   truthOf,
   type Values,
 } from '../request/parameters.ts';
+import { exclusionRule } from '../../store/base/valueRules.ts';
 
 /** Maximum quotes of one list. */
 export const LIST_MAX = 100;
@@ -67,7 +68,7 @@ export const MARKET_PARAMETERS: readonly Parameter[] = [
     kind: 'text',
     name: 'indicator',
     pattern: /^[A-Za-z0-9]{1,24}$/,
-    rule: 'must be the name of a technical indicator',
+    rule: INDICATOR_RULE,
     help: 'In a batch: the name of the technical indicator.',
   },
   ...['input1', 'input2', 'input3', 'input4'].map(inputParameter),
@@ -96,7 +97,7 @@ export function refuseUnusedOptions(type: MarketType, query: Values): void {
   const unusedOption = OPTION_NAMES.find(
     (name) => query[name] !== undefined && !type.options.includes(name),
   );
-  if (unusedOption !== undefined) refuse(unusedOption, `is not allowed with ${type.name}`);
+  if (unusedOption !== undefined) refuse(unusedOption, exclusionRule(type.name));
 }
 
 /** The path after the type: an option, or the requested attribute. */
@@ -145,11 +146,13 @@ function parseChainOptions(expiration: string, side: string | undefined): Option
   return { expiration: parseExpiration(expiration), side: lowerSide };
 }
 
+export const DAY_OR_MONTH_RULE = 'must be a day, YYYYMMDD, or a month, YYYYMM';
+
 /** @throws Failure InvalidParameter. */
 export function parseExpiration(text: string): string {
   if (/^\d{4}(0[1-9]|1[0-2])$/.test(text)) return text;
   if (!/^\d{8}$|^\d{4}-\d{2}-\d{2}$/.test(text)) {
-    return refuse('expiration', 'must be a day, YYYYMMDD, or a month, YYYYMM');
+    return refuse('expiration', DAY_OR_MONTH_RULE);
   }
   return parseDay('expiration', text).replaceAll('-', '');
 }
@@ -225,6 +228,11 @@ export function refuseContradictions(type: MarketType, options: Options): void {
   if (on !== undefined && (from ?? to) !== undefined) {
     refuse('on', 'is not allowed beside "from" or "to"');
   }
+  refuseReversed(from, to);
+}
+
+/** @throws Failure InvalidParameter naming from. */
+export function refuseReversed(from: Day | undefined, to: Day | undefined): void {
   if (from !== undefined && to !== undefined && from > to) refuse('from', 'must not be after "to"');
 }
 

@@ -8,12 +8,13 @@ interface FailureText {
   readonly text: string;
 }
 
+const INVALID_VALUES = 'You have supplied invalid values for this request';
 const QUOTA =
   'You have exceeded your allotted message quota. Please enable pay-as-you-go to regain access';
 
 /** Every failure's HTTP status and message (SPEC.md "Errors"; texts of INTERFACE.md 0.1). */
 export const FAILURES: Readonly<Record<FailureType, FailureText>> = {
-  IncorrectValues: { status: 400, text: 'You have supplied invalid values for this request' },
+  IncorrectValues: { status: 400, text: INVALID_VALUES },
   NoSymbol: { status: 400, text: 'No symbol provided' },
   TypeRequired: { status: 400, text: 'A valid value of types is required' },
   AuthorizationRestricted: { status: 401, text: 'Hashed authorization is restricted' },
@@ -69,12 +70,12 @@ export const FAILURES: Readonly<Record<FailureType, FailureText>> = {
   PriceTooHigh: { status: 402, text: 'The call costs more messages than it was allowed' },
   StorageLimit: { status: 402, text: 'The workspace stores as much as its tier allows' },
   TestReadOnly: { status: 403, text: 'The test environment changes nothing' },
-  InvalidParameter: { status: 400, text: 'You have supplied invalid values for this request' },
-  InvalidBody: { status: 400, text: 'You have supplied invalid values for this request' },
+  InvalidParameter: { status: 400, text: INVALID_VALUES },
+  InvalidBody: { status: 400, text: INVALID_VALUES },
   // A failing source is not the caller's fault, but clients expect 400.
-  SourceFailed: { status: 400, text: 'You have supplied invalid values for this request' },
-  EndedTooOften: { status: 400, text: 'You have supplied invalid values for this request' },
-  LimitReached: { status: 400, text: 'You have supplied invalid values for this request' },
+  SourceFailed: { status: 400, text: INVALID_VALUES },
+  EndedTooOften: { status: 400, text: INVALID_VALUES },
+  LimitReached: { status: 400, text: INVALID_VALUES },
   Conflict: { status: 409, text: 'The resource exists already' },
   TooLarge: { status: 413, text: 'The request or its answer is too large' },
   TimedOut: { status: 504, text: 'The request took too long' },

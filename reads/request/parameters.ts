@@ -3,6 +3,7 @@ import { parseDay } from '../../query/time/dates.ts';
 import type { Day } from '../../query/time/days.ts';
 import { ITEMS_MAX } from './bodyLimits.ts';
 import { Failure } from '../../store/base/failure.ts';
+import { choiceRule, rangeRule } from '../../store/base/valueRules.ts';
 
 interface Declared {
   readonly name: string;
@@ -92,9 +93,9 @@ function readValue(parameter: Parameter, raw: unknown): Value {
   if (parameter.kind === 'list') return raw.split(',').filter((item) => item !== '');
   if (parameter.kind === 'day') return parseDay(name, raw);
   if (parameter.kind === 'integer') return readInteger(parameter, raw);
-  if (parameter.kind === 'boolean') return readBoolean(name, raw);
+  if (parameter.kind === 'boolean') return parseBoolean(name, raw);
   const choice = parameter.choices.find((item) => item.toLowerCase() === raw.toLowerCase());
-  return choice ?? refuse(name, `must be one of ${parameter.choices.join(', ')}`);
+  return choice ?? refuse(name, choiceRule(parameter.choices));
 }
 
 function readInteger(
@@ -103,10 +104,11 @@ function readInteger(
 ): number {
   const value = Number(raw);
   if (/^\d{1,15}$/.test(raw) && value >= least && value <= most) return value;
-  return refuse(name, `must be a whole number from ${least} to ${most}`);
+  return refuse(name, rangeRule(least, most));
 }
 
-function readBoolean(name: string, raw: string): boolean {
+/** @throws Failure InvalidParameter naming the parameter. */
+export function parseBoolean(name: string, raw: string): boolean {
   if (/^(true|1)$/i.test(raw)) return true;
   return /^(false|0)$/i.test(raw) ? false : refuse(name, 'must be a boolean');
 }

@@ -26,6 +26,7 @@ import { buildFare, readDataset, type SeriesServices } from './series.ts';
 import { selectFormat } from '../answer/format.ts';
 import { buildRowsAnswer } from '../answer/answerReading.ts';
 import { QUERIES_MAX, parseSeries } from './queryParameters.ts';
+import { exclusionRule } from '../../store/base/valueRules.ts';
 
 export async function answerBatch(
   call: ReadRequest,
@@ -40,7 +41,7 @@ export async function answerBatch(
     return refuse('format', 'must be json or jsonl with several datasets: their columns differ');
   }
   const unsupported = ['queryId', 'schema'].find((name) => call.query[name] !== undefined);
-  if (unsupported !== undefined) refuse(unsupported, 'is not allowed with several datasets');
+  if (unsupported !== undefined) refuse(unsupported, exclusionRule('several datasets'));
   const queries = ids.length * (parseSeries(call, services.settings.zone).keys?.length ?? 1);
   if (queries > QUERIES_MAX) refuse('key', `and datasets must be at most ${QUERIES_MAX} queries`);
   const { caller } = call;

@@ -26,6 +26,9 @@ import {
 } from '../request/parameters.ts';
 import type { SeriesParameters } from '../../query/plan/seriesParameters.ts';
 
+/** Help of parameters that have no effect. */
+export const ACCEPTED_HELP = 'Accepted for clients of the original.';
+
 const COUNT_MAX = 1_000_000_000;
 const countParameter = (name: string, help: string): Parameter => ({
   kind: 'integer',
@@ -155,7 +158,7 @@ const ANSWER: readonly Parameter[] = [
     pattern: /^[^A-Za-z0-9]$/u,
     rule: 'must be one character that is no letter and no digit',
   },
-  textParameter('collectionName', 'Accepted for clients of the original.'),
+  textParameter('collectionName', ACCEPTED_HELP),
 ];
 
 /** Query parameters of both series endpoints. */

@@ -107,6 +107,8 @@ const TABLES = lookupTable<SchemaTable>({
   },
 });
 
+export const NO_STORED_INFORMATION = 'information_schema is not allowed in stored queries';
+
 export const isInformation = ({ workspace }: Pick<Dataset, 'workspace'>): boolean =>
   workspace === SCHEMA;
 

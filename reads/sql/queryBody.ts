@@ -16,7 +16,7 @@ import type {
 import { TIER_NAMES } from '../../store/accounts/tiers.ts';
 import type { ReadRequest } from '../request/readRequest.ts';
 import type { ReadServices } from '../request/readServices.ts';
-import { isInformation } from './informationSchema.ts';
+import { isInformation, NO_STORED_INFORMATION } from './informationSchema.ts';
 import { bindQuery, buildLimits } from './sql.ts';
 import { RESERVED_NAMES } from './sqlParameters.ts';
 
@@ -161,7 +161,7 @@ async function describeQuery(
   failedTime.check(call.caller);
   const bound = await bindQuery(call, services, { workspace, text, parameters });
   if (datasetsOf(bound.tables).some(({ dataset }) => isInformation(dataset))) {
-    throw new Failure('InvalidBody', 'information_schema is not allowed in stored queries');
+    throw new Failure('InvalidBody', NO_STORED_INFORMATION);
   }
   const limits = buildLimits(call.caller, settings);
   const columns = await describeSql(bound, sql, limits, call);

@@ -1,5 +1,6 @@
 // Refuses parts of a query that certainly mean something else than their author intends, once its tables are
 // bound.
+import { noColumnRule } from '../../query/sql/lower/lowerQuery.ts';
 import type { SelectPlan } from '../../query/sql/plan/selectPlan.ts';
 import { refuseAt } from '../../query/sql/text/tokens.ts';
 import { Failure } from '../../store/base/failure.ts';
@@ -29,7 +30,7 @@ function checkNames(
 ): void {
   for (const { at, name, table } of doubtful) {
     if (hasProperty(tableProperties[table], name)) continue;
-    refuseAt(source, at, `${name} is no column: name one`);
+    refuseAt(source, at, noColumnRule(name));
   }
 }
 

@@ -17,7 +17,12 @@ import type { ReadRequest } from '../request/readRequest.ts';
 import type { ReadServices } from '../request/readServices.ts';
 import { checkIntent } from './sqlChecks.ts';
 import { readPast } from '../series/moments.ts';
-import { bindInformation, findInformationTable, isInformation } from './informationSchema.ts';
+import {
+  bindInformation,
+  findInformationTable,
+  isInformation,
+  NO_STORED_INFORMATION,
+} from './informationSchema.ts';
 import { isLogs, logRows, openLogs } from './systemLogs.ts';
 import { findView } from '../rights/viewAccess.ts';
 
@@ -164,7 +169,7 @@ function findTable(
   const information = findInformationTable(table.workspace, table.name, clock());
   if (information !== undefined) {
     if (!owned) return { kind: 'dataset', dataset: information };
-    refuseAt(source, table.at, 'information_schema is not allowed in stored queries');
+    refuseAt(source, table.at, NO_STORED_INFORMATION);
   }
   const where = table.workspace === undefined ? workspace : table.workspace;
   return refuseAt(source, table.at, `there is no dataset ${where}.${table.name}`.slice(0, 400));

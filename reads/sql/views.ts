@@ -38,6 +38,7 @@ import { buildLimits, findMoment, countChargedBytes, latestSnapshot } from './sq
 import { isPaidByBytes, computeMaxPrice, refuseExpensive, buildSqlFare } from './sqlPrice.ts';
 import { bindView } from './sqlTables.ts';
 import { findView as findReadableView } from '../rights/viewAccess.ts';
+import { exclusionRule } from '../../store/base/valueRules.ts';
 
 type ViewsServices = Pick<
   ReadServices,
@@ -86,7 +87,7 @@ export async function answerView(
   const { settings } = services;
   const unsupported = ['queryId', 'updated'].find((name) => call.query[name] !== undefined);
   if (unsupported !== undefined)
-    refuse(unsupported, 'is not allowed with a view: it stores no records');
+    refuse(unsupported, `${exclusionRule('a view')}: it stores no records`);
   const format = selectFormat(call);
   const picture = parseChartFormat(call.query);
   if (format === 'arrow' || format === 'parquet') refuseCallback(call, format);

@@ -4,10 +4,10 @@ import type { SeriesPlan } from '../../query/plan/seriesPlan.ts';
 import { readThroughCache, runSeries, runTakes } from '../../query/series/series.ts';
 import { canJoinTakes } from '../../query/series/multiKey.ts';
 import { type Body, bodyLength } from '../../store/duckdb/protocol.ts';
-import { Failure } from '../../store/base/failure.ts';
 import type { readDataset } from '../series/series.ts';
 import type { ReadRequest } from '../request/readRequest.ts';
 import type { ReadServices } from '../request/readServices.ts';
+import { fileTooLarge } from '../../store/duckdb/fileBody.ts';
 
 type Read = Awaited<ReturnType<typeof readDataset>>;
 
@@ -73,7 +73,7 @@ const EMPTY_LIST: Body = { objects: 0, bytes: Buffer.from('[]') };
 /** @throws Failure TooLarge. */
 export function refuseOversized(bytes: number): void {
   if (bytes <= BYTES_MAX) return;
-  throw new Failure('TooLarge', `the answer is over ${BYTES_MAX} bytes: request less of it`);
+  throw fileTooLarge(BYTES_MAX);
 }
 
 export const sumLengths = (bodies: readonly Body[]): number =>

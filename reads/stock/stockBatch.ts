@@ -2,9 +2,10 @@
 // without data, or a type without access, never fails the rest.
 import { type ComputedBatch, computeBatch } from '../market/batch.ts';
 import {
+  ACCESS_FAILURES,
+  FILTER_RULE,
   findComputedType,
   hasFilteredMember,
-  ACCESS_FAILURES,
   renderEmptyType,
   selectReadableInputs,
 } from '../market/market.ts';
@@ -214,7 +215,7 @@ function refuseEmptyFilter(
   nowMs: number,
 ): void {
   if (readableTypes.some((one) => hasFilteredAttribute(one, call, nowMs))) return;
-  refuse('filter', 'names no attribute of these records');
+  refuse('filter', FILTER_RULE);
 }
 
 const buildEmpty = (one: Readable | undefined, symbol: string): Uint8Array => {

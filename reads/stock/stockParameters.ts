@@ -19,6 +19,7 @@ import { MARKET_PARAMETERS } from '../market/options.ts';
 import { parseSeries, SERIES_PARAMETERS } from '../series/queryParameters.ts';
 import type { StockType } from './stockTypes.ts';
 import type { SeriesParameters } from '../../query/plan/seriesParameters.ts';
+import { exclusionRule } from '../../store/base/valueRules.ts';
 
 /** Values of `period` as the subkeys of statements spell them (INTERFACE.md 1). */
 const PERIODS: ReadonlyMap<string, string> = new Map([
@@ -83,7 +84,7 @@ export const STOCK_PARAMETERS: readonly Parameter[] = [
 export function refuseUnusedParameters(type: StockType, query: Values): void {
   const usedNames = listUsedParameters(type, true);
   const unused = SELECTING.find((name) => query[name] !== undefined && !usedNames.has(name));
-  if (unused !== undefined) refuse(unused, `is not allowed with ${type.name}`);
+  if (unused !== undefined) refuse(unused, exclusionRule(type.name));
 }
 
 /** Names of the selecting parameters that a type uses. @param alone not in a batch */

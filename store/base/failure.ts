@@ -97,12 +97,22 @@ export function reasonOf(error: unknown): string {
   return redactText(error instanceof Error ? error.message : String(error));
 }
 
+/** The reason of a failed job or export for its owner: the message of a bug stays in the log. */
+export const ownersReason = (error: unknown): string =>
+  error instanceof Failure ? reasonOf(error) : 'an error on the server';
+
+/** The end of a sentence that begins with a dataset or a source that a job needs. */
+export const NO_LONGER_THERE = 'is not there any more';
+
 /** Whether a write failed because the disk, or the user's quota, is full. */
 export function isDiskFull(error: unknown): boolean {
   const { code } = error as { readonly code?: string };
   if (code === 'ENOSPC' || code === 'EDQUOT') return true;
   return /disk is full|No space left on device|disk quota exceeded/i.test(reasonOf(error));
 }
+
+/** The reason of work that ends, or does not begin, because the server stops. */
+export const SERVER_STOPPING = 'the server is stopping';
 
 /** The error for a folder whose disk is full. */
 export const diskFull = (folder: string): Failure =>

@@ -2,6 +2,9 @@
 import type { PageReader } from './copyCatalog.ts';
 import type { Database, DatabaseSnapshot } from './database.ts';
 
+/** Advice where two catalogs exist. */
+export const REMOVE_ONE = 'remove the one that you do not need';
+
 export interface CatalogPlace {
   /** The location, for the operator. */
   readonly name: string;

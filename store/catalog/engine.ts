@@ -2,7 +2,7 @@
 // its earlier reads see committed data, because there is no other writer.
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kysely';
 import { SelectQueryNode } from 'kysely';
-import { type BatchStatement, type StatementResult, BATCH_MARKER } from './statements.ts';
+import { type BatchStatement, type StatementResult, BATCH_MARKER, NOT_OPEN } from './statements.ts';
 
 /** Runs statements. */
 export interface Engine {
@@ -31,7 +31,7 @@ export class EngineDriver implements Driver {
   }
 
   async acquireConnection(): Promise<DatabaseConnection> {
-    if (this.#connection === undefined) throw new Error('the catalog is not open');
+    if (this.#connection === undefined) throw new Error(NOT_OPEN);
     return this.#connection;
   }
 

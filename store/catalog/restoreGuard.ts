@@ -7,6 +7,11 @@ import { writeSecretFile } from './secrets/secretFile.ts';
 /** Name of the marker file in the folder. */
 export const ASLEEP_FILE = 'asleep';
 
+/** The state of a sleeping folder: a sentence that begins with the folder. */
+export const ASLEEP = 'was restored and is asleep: schedules, webhooks and exports wait';
+
+export const WAITING_WORK = 'schedules, webhooks, alerts and exports wait until `tapedeck wake`';
+
 export const isAsleep = (folder: string): boolean => existsSync(join(folder, ASLEEP_FILE));
 
 /** @param reason a text for people who open the file */

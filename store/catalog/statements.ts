@@ -1,5 +1,7 @@
 // The statements that any catalog engine runs, and their results.
 
+export const NOT_OPEN = 'the catalog is not open';
+
 /** The result of a statement. */
 export interface StatementResult {
   readonly rows: readonly unknown[];

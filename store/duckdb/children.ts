@@ -4,7 +4,7 @@ import type { ChildProcess } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { monotonicMs } from '../base/clock.ts';
-import { Failure, OverMemory } from '../base/failure.ts';
+import { Failure, OverMemory, SERVER_STOPPING } from '../base/failure.ts';
 import { callerGone, TimedQueue } from '../queues/timedQueue.ts';
 import type { Answer, FromChild, Request, Scope } from './protocol.ts';
 import { type ChildProcesses, ownProcesses, send, spillFolder, startChild } from './slot.ts';
@@ -401,4 +401,4 @@ export class ChildPool {
 const parentFolders = (files: readonly string[]): readonly string[] =>
   [...new Set(files.map((path) => dirname(path)))].sort();
 
-const stoppingFailure = (): Failure => new Failure('Busy', 'the server is stopping');
+const stoppingFailure = (): Failure => new Failure('Busy', SERVER_STOPPING);

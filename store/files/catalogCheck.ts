@@ -82,6 +82,9 @@ export async function findCatalogFault(
   }
 }
 
+export const noSnapshotFailure = (): Failure =>
+  new Failure('SystemError', 'the lake has no first snapshot');
+
 /** Reads lake id and latest snapshot of the catalog; undefined for a new one. */
 export async function readCatalogHead(
   database: Database,

@@ -175,10 +175,15 @@ function describeDamage(
   sha256: string | undefined,
 ): string | undefined {
   if (content === undefined) return 'is missing';
-  if (content.bytes !== bytes) return `has ${content.bytes} bytes instead of ${bytes}`;
+  if (content.bytes !== bytes) return describeLength(content.bytes, bytes);
   if (sha256 === undefined || content.sha256 === sha256) return undefined;
-  return 'is damaged: its SHA-256 is not the one that was written';
+  return OTHER_CONTENT;
 }
+
+export const describeLength = (bytes: number, expected: number | undefined): string =>
+  `has ${bytes} bytes instead of ${expected}`;
+
+export const OTHER_CONTENT = 'is damaged: its SHA-256 is not the one that was written';
 
 function ignoreMissing(error: unknown): undefined {
   if ((error as { readonly code?: string }).code !== 'ENOENT') throw error;

@@ -3,7 +3,6 @@
 // "Queries: Writing Data").
 import { formatCatalogTime } from '../catalog/catalogTime.ts';
 import type { Database } from '../catalog/database.ts';
-import { Failure } from '../base/failure.ts';
 import type { PendingRow } from './pushes/pendingRows.ts';
 import { insertProof } from '../files/proofTable.ts';
 import { newUuid } from '../base/random.ts';
@@ -11,6 +10,7 @@ import { insertEach, runBatch } from '../catalog/statementBatch.ts';
 import { buildColumnRow, editTable, quoteIdentifier } from './tableEdits.ts';
 import { addToTableStats } from './tableStats.ts';
 import type { Edit, Progress, WrittenFile, WrittenDeletes, Head } from './edit.ts';
+import { noSnapshotFailure } from '../files/catalogCheck.ts';
 
 export interface CommitNote {
   readonly author: string;
@@ -87,7 +87,7 @@ async function readHead(transaction: Database): Promise<Head> {
     .orderBy('snapshot_id', 'desc')
     .limit(1)
     .executeTakeFirst();
-  if (head === undefined) throw new Failure('SystemError', 'the lake has no first snapshot');
+  if (head === undefined) throw noSnapshotFailure();
   return head;
 }
 

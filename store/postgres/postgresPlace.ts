@@ -15,6 +15,7 @@ import {
 } from './postgresConnection.ts';
 import { openPostgresSnapshot, postgresPages, connectionEngine } from './postgresSnapshot.ts';
 import { postgresDialect } from './postgresDialect.ts';
+import { describeSchema } from './schemaLock.ts';
 
 /** Timeout of a scrub, which rewrites every row of large tables. */
 const SCRUB_MS = 3_600_000;
@@ -121,12 +122,13 @@ async function hasNoOlderReaders(link: PostgresConnection, id: string): Promise<
 
 /** Renames the schema. */
 async function setAside(
-  { database, host, port, schema }: DatabaseSettings,
+  settings: DatabaseSettings,
   catalog: Database,
   nowMs: number,
 ): Promise<string> {
+  const { schema } = settings;
   // Names have at most 63 bytes.
   const aside = `${schema.slice(0, 40)}_moved_${nowMs}`;
   await sql.raw(`alter schema "${schema}" rename to "${aside}"`).execute(catalog);
-  return `schema ${aside} of database ${database} at ${host}:${port}`;
+  return describeSchema({ ...settings, schema: aside });
 }

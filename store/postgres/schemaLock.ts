@@ -23,7 +23,7 @@ export interface Holding {
   readonly timeline: string;
 }
 
-const schemaName = ({ database, host, port, schema }: DatabaseSettings): string =>
+export const describeSchema = ({ database, host, port, schema }: DatabaseSettings): string =>
   `schema ${schema} of database ${database} at ${host}:${port}`;
 
 /**
@@ -44,7 +44,7 @@ export async function lockSchema(
     if ((rows[0] as { readonly held: boolean }).held) return;
     if (former !== undefined) await endSession(link, former);
     if (monotonicMs() > untilMs) {
-      throw new LockLost('Busy', `another Tapedeck process holds ${schemaName(settings)}`);
+      throw new LockLost('Busy', `another Tapedeck process holds ${describeSchema(settings)}`);
     }
     await sleep(RETRY_DELAY_MS);
   }
@@ -93,11 +93,14 @@ export async function verifyHolding(
     : { rows: [] };
   const epoch = (now.rows[0] as { readonly epoch: number } | undefined)?.epoch;
   if (epoch !== before.epoch) {
-    throw new LockLost('Busy', `another Tapedeck process held ${schemaName(settings)} meanwhile`);
+    throw new LockLost(
+      'Busy',
+      `another Tapedeck process held ${describeSchema(settings)} meanwhile`,
+    );
   }
   if ((await readTimeline(link)) !== before.timeline) {
     const what = 'was promoted or restored meanwhile, and may lack what it had acknowledged';
-    throw new LockLost('Busy', `PostgreSQL with ${schemaName(settings)} ${what}`);
+    throw new LockLost('Busy', `PostgreSQL with ${describeSchema(settings)} ${what}`);
   }
 }
 

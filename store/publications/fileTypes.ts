@@ -88,6 +88,8 @@ export async function findFileTypeById(
   return row === undefined ? undefined : toFileType(row);
 }
 
+export const workspaceMaximum = (parts: string): string => `a workspace has at most ${parts}`;
+
 /**
  * Creates a file type, or changes the one of that name.
  * @throws Failure InvalidBody for an invalid name, or at `FILE_TYPES_MAX`; Conflict when it has files and the
@@ -109,7 +111,7 @@ export async function saveFileType(
     };
     if (existing === undefined) {
       if (all.length >= FILE_TYPES_MAX) {
-        const rule = `a workspace has at most ${FILE_TYPES_MAX} file types (FILE_TYPES_MAX)`;
+        const rule = workspaceMaximum(`${FILE_TYPES_MAX} file types (FILE_TYPES_MAX)`);
         throw new Failure('InvalidBody', rule);
       }
       const own = { type_id: newUuid(), workspace, name, downloads: 0, created_ms: nowMs };

@@ -1,7 +1,7 @@
 // Entry point of the catalog's thread: handles one message after the other and answers each.
 import { parentPort } from 'node:worker_threads';
 import { Failure, type FailureType } from '../base/failure.ts';
-import type { BatchStatement, StatementResult } from '../catalog/statements.ts';
+import { type BatchStatement, NOT_OPEN, type StatementResult } from '../catalog/statements.ts';
 import { openSqlite, runPieces, type SqliteConnection } from './connection.ts';
 
 /** Statements; or the path of the catalog to open; or `close`. */
@@ -41,7 +41,7 @@ function execute(request: WriterRequest): StatementResult {
     sqlite = openSqlite(request.open);
     return NOTHING;
   }
-  if (sqlite === undefined) throw new Error('the catalog is not open');
+  if (sqlite === undefined) throw new Error(NOT_OPEN);
   return runPieces(sqlite, request);
 }
 

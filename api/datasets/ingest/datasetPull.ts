@@ -16,6 +16,7 @@ import { withAccountSql } from '../../auth/accountServices.ts';
 import { ownerCaller } from '../../../reads/rights/backgroundRequest.ts';
 import type { Services } from '../../request/endpoint.ts';
 import { bindQuery, type BindServices, buildLimits, buildTag } from '../../../reads/sql/sql.ts';
+import type { Caller } from '../../../store/accounts/callers.ts';
 
 type DatasetPullServices = BindServices & Pick<Services, 'accounts'>;
 
@@ -25,9 +26,7 @@ const ROWS_MAX = 20_000_000;
 export const datasetPull = (services: DatasetPullServices): Pull<DatasetDefinition> =>
   async function* ({ definition, landing, owner, since }) {
     const accountServices = withAccountSql(services, owner.accountId);
-    const account = accountServices.accounts.account(owner.accountId);
-    if (account === undefined) throw new SourceFailure('the account is not there', false);
-    const caller = ownerCaller(account, owner.accountId);
+    const caller = findOwner(owner.accountId, accountServices);
     const text = buildQuery(definition, owner.workspace);
     const sqlRequest = { workspace: owner.workspace, text, parameters: {} };
     const sqlCall = { caller, query: {}, departure: () => landing.signal };
@@ -55,6 +54,13 @@ export const datasetPull = (services: DatasetPullServices): Pull<DatasetDefiniti
     yield { name, path, bytes: size, position: { version } };
   };
 
+/** The account that a background job reads for, as a caller. @throws SourceFailure */
+export function findOwner(accountId: string, { accounts }: Pick<Services, 'accounts'>): Caller {
+  const account = accounts.account(accountId);
+  if (account === undefined) throw new SourceFailure('the account is not there', false);
+  return ownerCaller(account, accountId);
+}
+
 /** The SELECT of a source. @throws Failure InvalidBody for an invalid name. */
 function buildQuery({ dataset, query }: DatasetDefinition, workspace: string): string {
   if (query !== undefined) return query;
@@ -76,6 +82,8 @@ export function refuseForeign(
   );
   if (foreign === undefined) return;
   const { dataset, workspace } = foreign.dataset;
-  const rule = `is not of this account: ${reason}`;
-  throw new SourceFailure(`${workspace}.${dataset} ${rule}`, false);
+  throw new SourceFailure(foreignSentence(`${workspace}.${dataset}`, reason), false);
 }
+
+export const foreignSentence = (dataset: string, reason: string): string =>
+  `${dataset} is not of this account: ${reason}`;

@@ -12,7 +12,7 @@ import {
 } from '../../../pipeline/targets/exportParts.ts';
 import { findAccountFolder, isOtherAccounts } from '../../../pipeline/sources/accountFolder.ts';
 import { SourceFailure } from '../../../pipeline/sources/base/source.ts';
-import { makeFolder } from '../../../pipeline/targets/folder.ts';
+import { FOLDER_MISSING, FOLDER_NOT_SET, makeFolder } from '../../../pipeline/targets/folder.ts';
 import { openTarget, type TargetRules } from '../../../pipeline/targets/open.ts';
 import type { TargetDefinition } from '../../../pipeline/targets/target.ts';
 import { dayIn } from '../../../query/time/dates.ts';
@@ -27,8 +27,7 @@ import { Failure } from '../../../store/base/failure.ts';
 import { type AsOf, type Moment, formatMoment } from '../../../store/lake/history/history.ts';
 import { findDataset, findPathWorkspace } from '../../../reads/rights/access.ts';
 import { withAccountSql } from '../../auth/accountServices.ts';
-import { ownerCaller } from '../../../reads/rights/backgroundRequest.ts';
-import { refuseForeign } from './datasetPull.ts';
+import { findOwner, foreignSentence, refuseForeign } from './datasetPull.ts';
 import type { Call, Services } from '../../request/endpoint.ts';
 import { type ExportBody, parsePartFormat, parseTarget, parseSelection } from './exportBody.ts';
 import { readPast } from '../../../reads/series/moments.ts';
@@ -169,8 +168,8 @@ function ownDataset(call: Call, reference: string, { lake }: Pick<Services, 'lak
     const message = `dataset: there is no dataset ${place}.${name}; a view is exported by a query`;
     throw new Failure('InvalidBody', message.slice(0, 500));
   }
-  const rule = 'is not of this account: an export writes datasets of its own account';
-  throw new Failure('InvalidBody', `dataset: ${place}.${name} ${rule}`);
+  const rule = 'an export writes datasets of its own account';
+  throw new Failure('InvalidBody', foreignSentence(`dataset: ${place}.${name}`, rule));
 }
 
 async function buildQueryExport(
@@ -231,10 +230,8 @@ async function openQuery(
   signal: AbortSignal,
   services: QueryServices,
 ): Promise<OpenedQuery> {
-  const { accounts, settings, sql } = services;
-  const account = accounts.account(row.account_id);
-  if (account === undefined) throw new SourceFailure('the account is not there', false);
-  const caller = ownerCaller(account, row.account_id);
+  const { settings, sql } = services;
+  const caller = findOwner(row.account_id, services);
   const sqlCall = {
     caller,
     query: { asOf: formatMoment(exportedMoment(row)) },
@@ -304,10 +301,10 @@ async function exportFolderOf(
   if (target.type === 'FILE') {
     const { exportFolder } = settings;
     if (exportFolder === undefined) {
-      throw new Failure('InvalidBody', 'TAPEDECK_EXPORT_FOLDER is not set: no export writes files');
+      throw new Failure('InvalidBody', FOLDER_NOT_SET);
     }
     const root = await realpath(exportFolder).catch(() => {
-      throw new Failure('InvalidBody', 'TAPEDECK_EXPORT_FOLDER is not there');
+      throw new Failure('InvalidBody', FOLDER_MISSING);
     });
     const folders = { firstAccountId: accounts.list()[0]?.accountId };
     if (isOtherAccounts(target.path, accountId, folders)) {

@@ -5,6 +5,7 @@ import { Type } from '../../../reads/request/schema.ts';
 import { checkJsonPath } from '../../../pipeline/decode/json/jsonPath.ts';
 import type { Credential, SourceDefinition } from '../../../pipeline/sources/base/source.ts';
 import { Failure } from '../../../store/base/failure.ts';
+import { membershipRule } from '../../../store/base/valueRules.ts';
 
 const TEXT_MAX = 10_000;
 const QUERY_MAX = 100_000;
@@ -161,6 +162,9 @@ export function parseDefinition(body: Static<typeof SOURCE_BODY>): SourceDefinit
   return source;
 }
 
+export const unknownSourceFailure = (): Failure =>
+  new Failure('InvalidBody', 'dataSourceId names no data source');
+
 /** @throws Failure InvalidBody for a source that feeds its dataset continuously. */
 export function refuseFeed(type: string): void {
   if (type !== 'SSE' && type !== 'WEBSOCKET' && type !== 'CAPTURE') return;
@@ -183,7 +187,7 @@ function checkMembers(body: object, members: Members, label: string): void {
   const allowedNames = new Set([...required, ...optionalNames, ...oneOf]);
   const unknownName = names.find((name) => !allowedNames.has(name));
   if (unknownName !== undefined)
-    throw new Failure('InvalidBody', `${unknownName} is no member of ${label}`);
+    throw new Failure('InvalidBody', `${unknownName} ${membershipRule(label)}`);
   const chosen = oneOf.filter((name) => names.includes(name));
   if (oneOf.length === 0 || chosen.length === 1) return;
   throw new Failure('InvalidBody', `${label} has exactly one of ${oneOf.join(' and ')}`);

@@ -22,6 +22,7 @@ import { type ByteRange, parseRange } from '../../../reads/request/ranges.ts';
 import { resolveFileType, paysPremiumFor } from './readableFileTypes.ts';
 import { makeHashVerifier } from './hashVerifier.ts';
 import { RUNNING_MAX } from '../../request/downloadGrants.ts';
+import { partRule } from './publishing.ts';
 
 type DownloadServices = Pick<
   Services,
@@ -78,7 +79,7 @@ function readName(type: FileType, { query }: Call): PublicationName {
   const { byDate, bySymbol, name } = type;
   const symbol = textOf(query, 'symbol');
   const date = textOf(query, 'date');
-  if (bySymbol && symbol === undefined) refuse('symbol', `must be given: ${name} is by symbol`);
+  if (bySymbol && symbol === undefined) refuse('symbol', partRule(name, 'symbol'));
   if (byDate && date === undefined) {
     refuse('date', `must be given as YYYYMMDD: ${name} is by date`);
   }

@@ -57,6 +57,9 @@ export async function ownFileType(
   return type;
 }
 
+export const partRule = (type: string, part: 'symbol' | 'date'): string =>
+  `must be given: ${type} is by ${part}`;
+
 /** Parses the file's name from the query. @throws Failure InvalidParameter. */
 export function parsePublicationName(
   type: FileType,
@@ -66,10 +69,10 @@ export function parsePublicationName(
   const symbol = textOf(parameters, 'symbol');
   const date = textOf(parameters, 'date');
   if ((symbol !== undefined) !== bySymbol) {
-    refuse('symbol', bySymbol ? `must be given: ${name} is by symbol` : `is not of ${name}`);
+    refuse('symbol', bySymbol ? partRule(name, 'symbol') : `is not of ${name}`);
   }
   if ((date !== undefined) !== byDate) {
-    refuse('date', byDate ? `must be given: ${name} is by date` : `is not of ${name}`);
+    refuse('date', byDate ? partRule(name, 'date') : `is not of ${name}`);
   }
   const fault = symbol === undefined ? undefined : checkSymbol(symbol);
   if (fault !== undefined) refuse('symbol', fault);

@@ -13,6 +13,7 @@ import { toFreeAnswer } from '../../request/rows.ts';
 import { numberOf, type Parameter, refuse, truthOf } from '../../../reads/request/parameters.ts';
 import { ruleUsage } from '../../rules/ruleUsage.ts';
 import { tokenNames } from '../../auth/tokenView.ts';
+import { choiceRule } from '../../../store/base/valueRules.ts';
 
 /** Common members of the rows: they answer even when the budget is used up. */
 const ROW = {
@@ -54,7 +55,7 @@ export const getUsage: Endpoint = {
     const { type } = call.path;
     const usageType = TYPES.find((item) => item === type?.toLowerCase());
     if (type !== undefined && usageType === undefined) {
-      refuse('type', `must be one of ${TYPES.join(', ')}`);
+      refuse('type', choiceRule(TYPES));
     }
     if (usageType !== undefined && usageType !== 'messages') {
       const { byDay, byRule, month } = await ruleUsage(caller.accountId, usageType, services);

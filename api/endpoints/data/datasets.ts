@@ -74,9 +74,9 @@ const CHANGED = Type.Object({
   datasetId: Type.String(),
 });
 
-const changedAnswer = (message: string, datasetId: string): Answer => ({
+const changedAnswer = (action: string, datasetId: string): Answer => ({
   kind: 'json',
-  value: { success: true, message, datasetId },
+  value: { success: true, message: `Dataset has been ${action}`, datasetId },
   metering: 'free',
 });
 
@@ -137,10 +137,10 @@ export const createDataset: Endpoint = {
       };
       const fullDraft = { ...draft, ...inherited };
       await replacePlaceholder(placeholder, async () => fullDraft, caller.accountId, services);
-      return changedAnswer('Dataset has been created', placeholder.dataset);
+      return changedAnswer('created', placeholder.dataset);
     }
     const { dataset } = await makeDataset(lake, draft, caller.accountId);
-    return changedAnswer('Dataset has been created', dataset);
+    return changedAnswer('created', dataset);
   },
 };
 
@@ -212,7 +212,7 @@ async function applyBody(call: Call, body: Changes, services: DatasetsServices):
   const owned = ownDataset(call, lake);
   if (isPlaceholder(owned) && describesRecords(body)) {
     await replacePlaceholder(owned, (old) => toDraft(old, body, services), accountId, services);
-    return changedAnswer('Dataset has been updated', name);
+    return changedAnswer('updated', name);
   }
   if (body.existing === 're-ingest') return reingest(call, body, services);
   await runner.inTurn(workspace, name, async () => {
@@ -225,7 +225,7 @@ async function applyBody(call: Call, body: Changes, services: DatasetsServices):
       await changeInTurn(call, body, services);
     });
   });
-  return changedAnswer('Dataset has been updated', name);
+  return changedAnswer('updated', name);
 }
 
 /** Members independent of records: a change of any other member replaces a placeholder dataset. */
@@ -372,7 +372,7 @@ export const deleteDataset: Endpoint = {
     const { workspace, dataset: name } = ownDataset(call, lake);
     await runner.inTurn(workspace, name, () => dropOwnDataset(call, services));
     if (truthOf(call.query, 'purge')) await scrubOrLater(services.scrub);
-    return changedAnswer('Dataset has been deleted', name);
+    return changedAnswer('deleted', name);
   },
 };
 
@@ -410,6 +410,6 @@ export const renameDataset: Endpoint = {
     await runner.inTurn(workspace, name, () =>
       storeName(lake, ownDataset(call, lake), newId, accountId),
     );
-    return changedAnswer('Dataset has been renamed', newId);
+    return changedAnswer('renamed', newId);
   },
 };

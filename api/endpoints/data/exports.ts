@@ -107,15 +107,18 @@ export const cancelExport: Endpoint = {
   handle: async (call, services) => {
     const { export_id, state } = await ownExport(call, services);
     if (!(await services.exports.cancel(export_id))) {
-      throw new Failure('Conflict', `export ${export_id} has ended in ${state}`);
+      throw new Failure('Conflict', endedText(export_id, state));
     }
     const ended = await services.exports.ended(export_id);
     return toFreeAnswer({
       success: true,
-      message: `export ${export_id} has ended in ${ended.state}`,
+      message: endedText(export_id, ended.state),
     });
   },
 };
+
+const endedText = (exportId: string, state: ExportRow['state']): string =>
+  `export ${exportId} has ended in ${state}`;
 
 async function ownExport(call: Call, services: ExportsServices): Promise<ExportRow> {
   const { workspace } = findPathWorkspace(call, services);

@@ -11,7 +11,7 @@ import { Failure } from '../../../store/base/failure.ts';
 import { findJob, findRejects, type Job, listJobs } from '../../../store/work/jobs.ts';
 import { redactText } from '../../../store/base/redact.ts';
 import { checkDatasetRoom, findPathWorkspace } from '../../../reads/rights/access.ts';
-import { refuseFeed } from '../../datasets/ingest/sourceBody.ts';
+import { refuseFeed, unknownSourceFailure } from '../../datasets/ingest/sourceBody.ts';
 import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
 import type { Answer } from '../../../reads/request/answer.ts';
 import { LIST_PARAMETERS, listRange } from '../../request/listRange.ts';
@@ -30,6 +30,7 @@ import {
   SOME_LOAD_COUNTS,
 } from '../../datasets/ingest/loadAnswer.ts';
 import { withFirstFile } from '../../datasets/ingest/sourcePreview.ts';
+import { jobCreatedText } from '../../../jobs/run/runner.ts';
 
 type JobsServices = Pick<
   Services,
@@ -143,7 +144,7 @@ export async function answerJobCreated(
   call: Call,
   { database, runner }: Pick<Services, 'database' | 'runner'>,
 ): Promise<Answer> {
-  const created = `jobId: ${jobId} has been created`;
+  const created = jobCreatedText(jobId);
   const toAnswer = (message: string) => ({
     success: true,
     message,
@@ -204,9 +205,7 @@ export const createJob: Endpoint = {
     const body = call.json as Static<typeof CREATE>;
     checkName('datasetId', body.datasetId);
     const source = await findSource(database, workspace, body.dataSourceId);
-    if (source === undefined) {
-      throw new Failure('InvalidBody', 'dataSourceId names no data source');
-    }
+    if (source === undefined) throw unknownSourceFailure();
     refuseFeed(source.type);
     const { caller } = call;
     const existing = lake.directory.dataset(workspace, body.datasetId);

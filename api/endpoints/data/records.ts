@@ -9,6 +9,7 @@ import { REJECTS, SOME_LOAD_COUNTS } from '../../datasets/ingest/loadAnswer.ts';
 import { writeRecords } from '../../datasets/ingest/recordWriting.ts';
 import type { Endpoint } from '../../request/endpoint.ts';
 import type { Parameter } from '../../../reads/request/parameters.ts';
+import { ACCEPTED_HELP } from '../../../reads/series/queryParameters.ts';
 
 const flag = (name: string, help: string): Parameter => ({ kind: 'boolean', name, help });
 
@@ -42,9 +43,9 @@ export const writeRecord: Endpoint = {
     CONFIRM_ADJUSTMENT,
     flag('createDatasetOnDemand', 'false: a missing dataset is 404; true by default.'),
     flag('wait', 'Accepted; the answer always waits until the records are stored.'),
-    flag('event', 'Accepted for clients of the original.'),
-    flag('persist', 'Accepted for clients of the original.'),
-    flag('updateState', 'Accepted for clients of the original.'),
+    flag('event', ACCEPTED_HELP),
+    flag('persist', ACCEPTED_HELP),
+    flag('updateState', ACCEPTED_HELP),
   ],
   body: { kind: 'file', json: true },
   answer: WRITE_ANSWER,

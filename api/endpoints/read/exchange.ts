@@ -25,6 +25,7 @@ import type { Parameter } from '../../../reads/request/parameters.ts';
 import { Failure } from '../../../store/base/failure.ts';
 import { CORE } from '../../../store/lake/datasets/datasets.ts';
 import { timeSeries } from './read.ts';
+import { DAY_OR_MONTH_RULE } from '../../../reads/market/options.ts';
 
 const STATS = {
   method: 'GET',
@@ -42,7 +43,7 @@ const dateParameter = (help: string): Parameter => ({
   name: 'date',
   pattern: DATE_PATTERN,
   help,
-  rule: 'must be a day, YYYYMMDD, or a month, YYYYMM',
+  rule: DAY_OR_MONTH_RULE,
 });
 
 const LAST: Parameter = {

@@ -8,11 +8,13 @@ import { findManagedWorkspace } from '../../../reads/rights/access.ts';
 import type { Call, Endpoint } from '../../request/endpoint.ts';
 import { parseDay } from '../../../query/time/dates.ts';
 import { buildQueriesDocument } from '../../../reads/sql/queriesDocument.ts';
-import { refuse, textOf } from '../../../reads/request/parameters.ts';
+import { parseBoolean, refuse, textOf } from '../../../reads/request/parameters.ts';
 import { ENDPOINT_BODY, endpointBody } from '../../../reads/sql/queryBody.ts';
 import { answerSql } from '../../../reads/sql/sql.ts';
 import { findPublishedQuery } from '../../../reads/rights/viewAccess.ts';
 import { SQL_PARAMETERS, RESERVED_NAMES } from '../../../reads/sql/sqlParameters.ts';
+import { NUMBER_RULE, WHOLE_NUMBER_RULE } from '../../../store/base/valueRules.ts';
+import { workspaceMaximum } from '../../../store/publications/fileTypes.ts';
 
 const ANY = Type.Object({}, { additionalProperties: true });
 const CHANGED = Type.Object({
@@ -43,7 +45,7 @@ export const publishQuery: Endpoint = {
     if (name === undefined) throw new Failure('InvalidBody', 'endpoint.name is required');
     const isNew = queries.endpoint(workspace, name) === undefined;
     if (isNew && queries.endpoints(workspace).length >= ENDPOINTS_MAX) {
-      throw new Failure('InvalidBody', `a workspace has at most ${ENDPOINTS_MAX} endpoints`);
+      throw new Failure('InvalidBody', workspaceMaximum(`${ENDPOINTS_MAX} endpoints`));
     }
     const saved = await queries.save(
       workspace,
@@ -168,12 +170,9 @@ function readValue(parameter: QueryParameter, query: Call['query']): ParameterVa
   }
   if (type === 'string') return text;
   if (type === 'date') return parseDay(name, text);
-  if (type === 'boolean') {
-    if (/^(true|1)$/i.test(text)) return true;
-    return /^(false|0)$/i.test(text) ? false : refuse(name, 'must be a boolean');
-  }
+  if (type === 'boolean') return parseBoolean(name, text);
   const value = Number(text);
   const isWhole = type === 'number' || /^-?\d{1,15}$/.test(text);
   if (text.trim() !== '' && Number.isFinite(value) && isWhole) return value;
-  return refuse(name, type === 'number' ? 'must be a number' : 'must be a whole number');
+  return refuse(name, type === 'number' ? NUMBER_RULE : WHOLE_NUMBER_RULE);
 }

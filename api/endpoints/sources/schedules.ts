@@ -9,7 +9,7 @@ import { Failure } from '../../../store/base/failure.ts';
 import { countOutcomes } from '../../../store/work/runHistory.ts';
 import { newScheduleId, type Schedule } from '../../../store/work/schedules.ts';
 import { checkDatasetRoom, findPathWorkspace } from '../../../reads/rights/access.ts';
-import { refuseFeed } from '../../datasets/ingest/sourceBody.ts';
+import { refuseFeed, unknownSourceFailure } from '../../datasets/ingest/sourceBody.ts';
 import type { Call, Endpoint, Services } from '../../request/endpoint.ts';
 import type { Answer } from '../../../reads/request/answer.ts';
 import { inRange, LIST_PARAMETERS, listRange } from '../../request/listRange.ts';
@@ -102,7 +102,7 @@ async function resolveSource(
     return row.source_id;
   }
   const source = await findSource(database, workspace, body.dataSourceId ?? '');
-  if (source === undefined) throw new Failure('InvalidBody', 'dataSourceId names no data source');
+  if (source === undefined) throw unknownSourceFailure();
   refuseFeed(source.type);
   checkOverwrite(body, source.definition_json);
   return source.source_id;

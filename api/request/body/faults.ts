@@ -104,12 +104,18 @@ function visitEither(anyOf: readonly Schema[], value: unknown, path: string, fin
 const joinPath = (path: string, name: string | number): string =>
   path === '' ? String(name) : `${path}.${name}`;
 
+const mostRule = (most: number, parts: string): string =>
+  `must not have more than ${most} ${parts}`;
+
+const leastRule = (least: number, parts: string): string =>
+  `must not have fewer than ${least} ${parts}`;
+
 function visitMembers(schema: Schema, value: Members, path: string, finder: Finder): void {
   const { additionalProperties, patternProperties, properties = {}, required = [] } = schema;
   const names = Object.keys(value);
   const most = schema.maxProperties ?? ITEMS_MAX;
   if (names.length > most) {
-    add(finder, path, `must not have more than ${most} properties`);
+    add(finder, path, mostRule(most, 'properties'));
     return;
   }
   const missing = required.filter((name) => !Object.hasOwn(value, name));
@@ -132,7 +138,7 @@ function visitItems(
   finder: Finder,
 ): void {
   if (value.length > maxItems) {
-    add(finder, path, `must not have more than ${maxItems} items`);
+    add(finder, path, mostRule(maxItems, 'items'));
     return;
   }
   const isTuple = Array.isArray(items);
@@ -143,7 +149,7 @@ function visitItems(
     if (schema !== undefined) visit(schema, item, joinPath(path, at), finder);
     else if (isTuple) add(finder, joinPath(path, at), 'is not known');
   }
-  if (value.length < minItems) add(finder, path, `must not have fewer than ${minItems} items`);
+  if (value.length < minItems) add(finder, path, leastRule(minItems, 'items'));
 }
 
 function visitText(
@@ -153,9 +159,9 @@ function visitText(
   finder: Finder,
 ): void {
   if (value.length < minLength || !hasCharacters(value, minLength))
-    add(finder, path, `must not have fewer than ${minLength} characters`);
+    add(finder, path, leastRule(minLength, 'characters'));
   if (value.length > maxLength && hasCharacters(value, maxLength + 1))
-    add(finder, path, `must not have more than ${maxLength} characters`);
+    add(finder, path, mostRule(maxLength, 'characters'));
   if (pattern === undefined) return;
   const { expression, rule } = patternOf(pattern);
   if (!expression.test(value)) add(finder, path, `must be ${rule}`);

@@ -80,9 +80,11 @@ async function readBytes(body: Readable, bytesMax: number, pace: Pace): Promise<
   return Buffer.concat(pieces);
 }
 
+export const notJsonFailure = (): Failure => new Failure('InvalidBody', 'the body is not JSON');
+
 /** @throws Failure InvalidBody: the first faults, each with its member and rule, and the number of others. */
 export function checkBody(schema: TSchema, json: unknown): unknown {
-  if (json === undefined) throw new Failure('InvalidBody', 'the body is not JSON');
+  if (json === undefined) throw notJsonFailure();
   const { count, messages } = findFaults(schema, json);
   if (count === 0) return json;
   const others = count - messages.length;

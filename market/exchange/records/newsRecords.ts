@@ -15,7 +15,7 @@ const SESSIONS = 30;
 const LARGE_MOVE = 0.04;
 /** Random stream of ids. */
 const STREAM = 13;
-const INVENTED = 'Invented: this company does not exist and no price of it is real.';
+export const INVENTED = 'Invented: this company does not exist and no price of it is real.';
 
 interface Story {
   readonly day: Day;

@@ -29,7 +29,7 @@ import { sampleDetail, sampleTrades } from '../trades.ts';
 import { logoLines, offeringLines, recommendationLines, targetLines } from './analystRecords.ts';
 import { holderLines } from './holderRecords.ts';
 import { insiderHoldingLines, insiderSummaryLines, insiderTradeLines } from './insiderRecords.ts';
-import { newsLines } from './newsRecords.ts';
+import { INVENTED, newsLines } from './newsRecords.ts';
 import { optionLines } from './optionRecords.ts';
 import { sentimentLines, sentimentMinuteLines } from './sentimentRecords.ts';
 import { exchangeLines } from './statsRecords.ts';
@@ -85,7 +85,6 @@ const LINES: Readonly<Record<FilledId, Lines>> = {
 
 const EXCHANGE_CODE = 'SYN';
 const EXCHANGE_NAME = 'Synthetic exchange';
-const INVENTED = 'Invented: this company does not exist and no price of it is real.';
 
 const typeOf = ({ sector }: Listing): string => (sector === undefined ? 'et' : 'cs');
 

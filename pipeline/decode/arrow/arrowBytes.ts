@@ -5,6 +5,7 @@ import type { PropertyType } from '../../../store/lake/versions/columns.ts';
 import type { Binary } from '../../bytes/reading.ts';
 import { asBuffer, viewBytes } from './arrowChecks.ts';
 import { ArrowRefusal } from './arrowRefusal.ts';
+import { BINARY_HINT, notTextSentence, unstorableSentence } from '../../bytes/columnFaults.ts';
 
 const BYTES: readonly Type[] = [
   Type.Binary,
@@ -22,10 +23,7 @@ export function bytesProperty(
   binary: Binary | undefined,
 ): PropertyType {
   if (binary !== undefined) return { type: 'string' };
-  const hint = 'pass binary=text (--binary text) for UTF-8, or binary=hex (--binary hex)';
-  throw new ArrowRefusal(
-    `column ${name} has type ${String(type)}, which records can not hold: ${hint}`,
-  );
+  throw new ArrowRefusal(`${unstorableSentence(name, String(type))}: ${BINARY_HINT}`);
 }
 
 /** @returns a function from a row to its value as JSON. @throws Refused for bytes that are not text */
@@ -36,8 +34,7 @@ export function byteTexts(data: Data, name: string, binary: Binary): (row: numbe
     const bytes = read(row);
     if (binary === 'hex') return `"${bytes.toString('hex')}"`;
     if (isUtf8(bytes)) return JSON.stringify(bytes.toString('utf8'));
-    const what = `column ${name}: the bytes of row ${row + 1} are not UTF-8`;
-    throw new ArrowRefusal(`${what}; pass binary=hex (--binary hex)`);
+    throw new ArrowRefusal(notTextSentence(name, row + 1));
   };
 }
 

@@ -62,9 +62,11 @@ const checkTexts: Check = (data, _column, refuse) => {
   if (isUtf8(bytes.subarray(start, end)) && beginCharacters(data, bytes, end)) return;
   for (let row = 0; row < length; row += 1) {
     const text = bytes.subarray(Number(valueOffsets[row]), Number(valueOffsets[row + 1]));
-    if (data.getValid(row) && !isUtf8(text)) refuse(`the text of row ${row + 1} is not UTF-8`);
+    if (data.getValid(row) && !isUtf8(text)) refuse(notUtf8Sentence(row));
   }
 };
+
+const notUtf8Sentence = (row: number): string => `the text of row ${row + 1} is not UTF-8`;
 
 function beginCharacters({ length, valueOffsets }: Data, bytes: Buffer, end: number): boolean {
   for (let row = 0; row < length; row += 1) {
@@ -100,14 +102,16 @@ const checkViews: Check = (data, _column, refuse) => {
     const bytes = viewBytes(data, row);
     if (bytes === undefined) refuse(`the text of row ${row + 1} lies outside its buffers`);
     else if (data.typeId === Type.Utf8View && !isUtf8(bytes)) {
-      refuse(`the text of row ${row + 1} is not UTF-8`);
+      refuse(notUtf8Sentence(row));
     }
   }
 };
 
+const NO_CHILD = 'it is a list of nothing';
+
 const checkLists: Check = (data, column, refuse) => {
   const child: Data | undefined = data.children[0];
-  if (child === undefined) return refuse('it is a list of nothing');
+  if (child === undefined) return refuse(NO_CHILD);
   checkOffsets(data, child.length, refuse);
   checkColumn(child, column);
 };
@@ -115,7 +119,7 @@ const checkLists: Check = (data, column, refuse) => {
 const checkFixedLists: Check = (data, column, refuse) => {
   const child: Data | undefined = data.children[0];
   const { listSize } = data.type as unknown as { readonly listSize: number };
-  if (child === undefined || listSize < 0) return refuse('it is a list of nothing');
+  if (child === undefined || listSize < 0) return refuse(NO_CHILD);
   if (child.length < data.length * listSize) refuse(FEW_VALUES);
   checkColumn(child, column);
 };

@@ -14,6 +14,7 @@ import { BATCH_BYTES_MAX, checkMessages } from './arrowMessages.ts';
 import { isBytes, bytesProperty, byteTexts } from './arrowBytes.ts';
 import { toProperty, columnTexts, widerProperty } from './arrowValues.ts';
 import { ArrowRefusal } from './arrowRefusal.ts';
+import { unstorableSentence } from '../../bytes/columnFaults.ts';
 
 const LINES_CHARACTERS = 64 * 1024;
 
@@ -48,7 +49,7 @@ export async function writeArrowLines(task: ArrowTask): Promise<readonly ArrowCo
     if (isBytes(type)) return { name, property: bytesProperty(name, type, task.binary) };
     const property = toProperty(type);
     if (property !== undefined) return { name, property };
-    throw new ArrowRefusal(`column ${name} has type ${String(type)}, which records can not hold`);
+    throw new ArrowRefusal(unstorableSentence(name, String(type)));
   });
   if (columns.length === 0) throw new ArrowRefusal('it has no schema, or no column');
   const wider = new Map<string, PropertyType>();

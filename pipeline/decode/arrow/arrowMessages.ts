@@ -14,6 +14,7 @@ import {
   rootTable,
 } from './flatBuffer.ts';
 import { ArrowRefusal } from './arrowRefusal.ts';
+import { unstorableSentence } from '../../bytes/columnFaults.ts';
 
 /** Bytes of one batch, compressed or not: it is in memory as a whole. */
 export const BATCH_BYTES_MAX = 256 * 1024 ** 2;
@@ -166,6 +167,8 @@ function checkMessage(metadata: Buffer, walk: Walk): number {
   }
 }
 
+const MANY_COLUMNS = `it has over ${COLUMNS_MAX} columns`;
+
 function checkSchema(schema: FlatTable, walk: Walk): void {
   if (readShort(schema, 0) !== 0) {
     throw new ArrowRefusal('it is big-endian: write it again in little-endian byte order');
@@ -176,7 +179,7 @@ function checkSchema(schema: FlatTable, walk: Walk): void {
   walk.columns = fields.map((field) => {
     const count = countNodes(field, readText(field, 0), 0);
     nodes += count;
-    if (nodes > COLUMNS_MAX) throw new ArrowRefusal(`it has over ${COLUMNS_MAX} columns`);
+    if (nodes > COLUMNS_MAX) throw new ArrowRefusal(MANY_COLUMNS);
     return count;
   });
 }
@@ -188,11 +191,11 @@ function countNodes(field: FlatTable, column: string, depth: number): number {
   const type = readByte(field, 2);
   const unread = UNREAD_TYPES[type];
   if (unread !== undefined) {
-    throw new ArrowRefusal(`column ${column} has type ${unread}, which records can not hold`);
+    throw new ArrowRefusal(unstorableSentence(column, unread));
   }
   if (type === 0 || type > TYPE_MAX) throw new ArrowRefusal(`column ${column} has an unknown type`);
   const children = readTables(field, 5);
-  if (children.length > COLUMNS_MAX) throw new ArrowRefusal(`it has over ${COLUMNS_MAX} columns`);
+  if (children.length > COLUMNS_MAX) throw new ArrowRefusal(MANY_COLUMNS);
   const nested = children.reduce((sum, child) => sum + countNodes(child, column, depth + 1), 0);
   // Values of a column with a dictionary are indexes: its batches have one node.
   return readTable(field, 4) === undefined ? nested + 1 : 1;

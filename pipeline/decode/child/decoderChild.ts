@@ -12,7 +12,7 @@ import { type Packing, unpack } from '../../bytes/unpack.ts';
 import type { ArrowColumn, ArrowTask } from '../arrow/arrowLines.ts';
 import { type JsonAnswer, type JsonTask, writeJsonLines } from '../json/jsonLines.ts';
 import { checkPages, type PagesTask } from '../pages/parquetPages.ts';
-import { NoDataFailure } from '../../bytes/noData.ts';
+import { NoDataFailure, UNDECODABLE } from '../../bytes/noData.ts';
 
 interface UnpackTask {
   readonly kind: 'unpack';
@@ -58,7 +58,7 @@ function explain(error: unknown): DecodeAnswer {
   if (explained instanceof Failure)
     return { kind: 'failed', type: explained.type, reason: reasonOf(explained) };
   // The messages of a library are about its own code.
-  return { kind: 'failed', type: 'InvalidBody', reason: 'the body could not be decoded' };
+  return { kind: 'failed', type: 'InvalidBody', reason: UNDECODABLE };
 }
 
 process.on('message', (task: DecodeTask) => {

@@ -4,7 +4,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { Failure } from '../../../store/base/failure.ts';
 import { type ChildProcesses, createProcesses } from '../../../store/duckdb/slot.ts';
-import { NoDataFailure } from '../../bytes/noData.ts';
+import { NoDataFailure, UNDECODABLE } from '../../bytes/noData.ts';
 import type { Workbench } from '../../bytes/workbench.ts';
 import type { DecodeAnswer, DecodeTask } from './decoderChild.ts';
 
@@ -151,7 +151,7 @@ function explainExit(name: NodeJS.Signals | null): Failure {
     return new Failure('ChildLost', 'the process that decoded the body was ended; try again');
   }
   const why = `it is damaged, or needs more than ${HEAP_MIB} MiB of memory`;
-  return new Failure('InvalidBody', `the body could not be decoded: ${why}`);
+  return new Failure('InvalidBody', `${UNDECODABLE}: ${why}`);
 }
 
 function checkAnswer(answer: DecodeAnswer): Decoded {

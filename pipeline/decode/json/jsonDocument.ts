@@ -5,6 +5,7 @@ import { printJsonPath } from './jsonPath.ts';
 import type { JsonFraming } from '../../values/jsonRecords.ts';
 import { RECORD_BYTES_MAX } from '../../values/relation.ts';
 import type { JsonAnswer } from './jsonLines.ts';
+import { oneDocument } from './jsonText.ts';
 
 type Lists = Pick<Extract<JsonAnswer, { readonly kind: 'lists' }>, 'lists' | 'type'>;
 
@@ -26,7 +27,7 @@ export function refuseDocument({ lists, type }: Lists, bytes: number): void {
   const [first] = lists;
   if (first === undefined || !lists.some(({ count }) => count > 1 || isCollection)) {
     if (bytes <= RECORD_BYTES_MAX) return;
-    const what = `the body is one JSON document of ${bytes} bytes without a list of objects`;
+    const what = `${oneDocument(bytes)} without a list of objects`;
     const rule = `a record has at most ${RECORD_BYTES_MAX}; pass jsonPath if its records are deeper`;
     throw new Failure('InvalidBody', `${what}: ${rule}, or write one object for each record`);
   }

@@ -8,7 +8,15 @@ import { type JsonStep, printJsonPath } from './jsonPath.ts';
 import { readPieces } from '../../bytes/pieces.ts';
 import { findShape, type FoundList } from './jsonShapes.ts';
 import { sketchValue } from './jsonSketch.ts';
-import { JsonFault, JsonText, describePosition, type Slice } from './jsonText.ts';
+import {
+  describePosition,
+  JsonFault,
+  JsonText,
+  noValueSentence,
+  oneDocument,
+  type Slice,
+  unreadableFailure,
+} from './jsonText.ts';
 import { LineWriter } from './lineWriter.ts';
 import { ListRows } from './listRows.ts';
 import { writeShape } from './shapedLines.ts';
@@ -55,10 +63,7 @@ export async function writeJsonLines(task: JsonTask): Promise<JsonAnswer> {
   const isSmall = task.as === 'values' && task.steps.every(({ kind }) => kind === 'elements');
   const most = isSmall ? TEXT_BYTES_MAX : DOCUMENT_BYTES_MAX;
   if (size > most) {
-    throw new Failure(
-      'InvalidBody',
-      `the body is one JSON document of ${size} bytes, over ${most}`,
-    );
+    throw new Failure('InvalidBody', `${oneDocument(size)}, over ${most}`);
   }
   const text = new JsonText(readFileSync(task.from));
   try {
@@ -66,7 +71,7 @@ export async function writeJsonLines(task: JsonTask): Promise<JsonAnswer> {
   } catch (error) {
     if (!(error instanceof JsonFault)) throw error;
     const place = describePosition(text.bytes, error.at);
-    throw new Failure('InvalidBody', `the body is not readable JSON: ${place}: ${error.message}`);
+    throw unreadableFailure(`${place}: ${error.message}`);
   }
 }
 
@@ -116,7 +121,7 @@ function describeRespelled(text: JsonText, writer: LineWriter): readonly string[
 }
 
 const noValue = ({ bytes }: JsonText, { end, start }: Slice): JsonFault =>
-  new JsonFault(start, `${bytes.toString('latin1', start, end)}, which is no JSON value`);
+  new JsonFault(start, noValueSentence(bytes.toString('latin1', start, end)));
 
 const noteNonNumbers = (count: number, first: string | undefined): readonly string[] =>
   first === undefined

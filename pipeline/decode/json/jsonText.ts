@@ -2,9 +2,18 @@
 // before a bracket, NaN and a repeated member. The parser scans bytes and creates no values, so that digits
 // are kept as they are written.
 import { fitsDouble } from '../../values/infer.ts';
+import { Failure } from '../../../store/base/failure.ts';
 
 /** Depth of nested objects and lists. */
 const DEPTH_MAX = 1_000;
+
+export const noValueSentence = (word: string): string => `${word}, which is no JSON value`;
+
+export const oneDocument = (bytes: number): string =>
+  `the body is one JSON document of ${bytes} bytes`;
+
+export const unreadableFailure = (reason: string): Failure =>
+  new Failure('InvalidBody', `the body is not readable JSON: ${reason}`);
 
 /** A fault of a JSON text, and its position. */
 export class JsonFault extends Error {
@@ -300,7 +309,7 @@ export class JsonText {
       return;
     }
     if (word === '') throw this.fault('where a value must be');
-    throw new JsonFault(at, `${word}, which is no JSON value: texts are in double quotes`);
+    throw new JsonFault(at, `${noValueSentence(word)}: texts are in double quotes`);
   }
 
   #describe(): string {

@@ -55,10 +55,12 @@ export async function checkPages({ chunks, from }: PagesTask): Promise<void> {
   }
 }
 
+export const UNREADABLE_PARQUET = 'the body is not readable Parquet';
+
 async function checkChunk(file: FileHandle, { bytes, column, from }: Chunk): Promise<void> {
   const damaged = new Failure(
     'InvalidBody',
-    `the body is not readable Parquet: a page of column ${column} does not match its checksum`,
+    `${UNREADABLE_PARQUET}: a page of column ${column} does not match its checksum`,
   );
   for (let at = from; at < from + bytes;) {
     const header = await readHeader(file, at).catch(() => undefined);

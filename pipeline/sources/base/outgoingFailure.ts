@@ -3,15 +3,17 @@ import { lookupTable } from '../../../store/base/lookupTable.ts';
 import { Failure, reasonOf } from '../../../store/base/failure.ts';
 import { SourceFailure } from './source.ts';
 
+const EARLY_CLOSE = 'closed the connection before the end';
+
 /** Error codes of sockets and of the HTTP client that a retry may avoid. */
 const TRANSIENT = lookupTable<string>({
   ECONNREFUSED: 'refuses connections',
   ECONNRESET: 'closed the connection',
   EPIPE: 'closed the connection',
   ECONNABORTED: 'closed the connection',
-  UND_ERR_SOCKET: 'closed the connection before the end',
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'closed the connection before the end',
-  UND_ERR_ABORTED: 'closed the connection before the end',
+  UND_ERR_SOCKET: EARLY_CLOSE,
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: EARLY_CLOSE,
+  UND_ERR_ABORTED: EARLY_CLOSE,
   ETIMEDOUT: 'does not answer',
   EHOSTUNREACH: 'cannot be reached',
   ENETUNREACH: 'cannot be reached',

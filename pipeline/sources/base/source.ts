@@ -198,6 +198,10 @@ export type Pull<Definition extends SourceDefinition = SourceDefinition> = (
   order: PullOrder<Definition>,
 ) => AsyncIterable<Piece>;
 
+export const changedSentence = (name: string): string => `${name} changed while it was read`;
+
+export const goneSentence = (name: string): string => `${name} has gone while it was read`;
+
 /** A source that did not return what was requested. */
 export class SourceFailure extends Failure {
   /** A retry may succeed: a network failure, a fault of the server, a timeout. */

@@ -60,7 +60,7 @@ export async function* socketMessages(
 
 function connectionFailure(error: unknown): SourceFailure {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
-  const why = cause instanceof Error ? cause.message : 'it can not be reached';
+  const why = cause instanceof Error ? cause.message : '';
   return new SourceFailure(why === '' ? 'it can not be reached' : why, true);
 }
 

@@ -1,7 +1,7 @@
 // Describes failures of an S3 store and of the connection to it.
 import { Failure, reasonOf } from '../../../store/base/failure.ts';
 import { networkFailure } from '../base/outgoingFailure.ts';
-import { SourceFailure } from '../base/source.ts';
+import { changedSentence, goneSentence, SourceFailure } from '../base/source.ts';
 
 const CREDENTIAL: ReadonlySet<string> = new Set([
   'AccessDenied',
@@ -35,11 +35,11 @@ export function toS3Failure(error: unknown, bucket: string, key?: string, listed
   const detail = `${name}: ${reasonOf(error).split('\n', 1)[0] ?? ''}`;
   if (name === 'NoSuchBucket') return permanent(`bucket ${bucket} is not there`);
   if (name === 'NoSuchKey' || name === 'NotFound') {
-    if (listed) return transient(`object ${key ?? ''} has gone while it was read`);
+    if (listed) return transient(goneSentence(`object ${key ?? ''}`));
     return permanent(`object ${key ?? ''} is not there in bucket ${bucket}`);
   }
   if (CREDENTIAL.has(name)) return permanent(`bucket ${bucket} refused the credential: ${detail}`);
-  if (status === 412 && listed) return transient(`object ${key ?? ''} changed while it was read`);
+  if (status === 412 && listed) return transient(changedSentence(`object ${key ?? ''}`));
   if (status >= 500 || status === 429 || TRANSIENT.has(name)) {
     return transient(`bucket ${bucket} does not answer in time or has a fault: ${detail}`);
   }

@@ -2,7 +2,8 @@
 // types to which a value may be cast.
 import { Failure } from '../../../store/base/failure.ts';
 import type { Expression } from '../plan/selectPlan.ts';
-import { fieldsOf, take, textOf } from '../text/tree.ts';
+import { subsetRule } from '../text/tokens.ts';
+import { doubleFailure, fieldsOf, take, textOf } from '../text/tree.ts';
 
 const INTEGERS: ReadonlySet<string> = new Set(['INTEGER', 'BIGINT', 'HUGEINT', 'UBIGINT']);
 
@@ -22,7 +23,7 @@ export function literalOf(node: unknown): Expression {
     const [width, scale] = [Number(info['width']), Number(info['scale'])];
     return { kind: 'number', digits: decimalDigits(integerOf(constant['value']), width, scale) };
   }
-  throw new Failure('InvalidParameter', `"sqlQuery": a ${id} literal is not part of the subset`);
+  throw new Failure('InvalidParameter', `"sqlQuery": ${subsetRule(`a ${id} literal`)}`);
 }
 
 function integerOf(value: unknown): bigint {
@@ -38,7 +39,7 @@ const isWhole = (value: unknown): value is number | bigint =>
 function doubleDigits(value: unknown): string {
   if (typeof value === 'number' && Number.isFinite(value)) return value.toExponential();
   if (typeof value === 'bigint') return Number(value).toExponential();
-  throw new Failure('InvalidParameter', '"sqlQuery" has a number beyond those of DOUBLE');
+  throw doubleFailure();
 }
 
 /** `5` of DECIMAL(2,2) was written `.05`: with a zero before the point it would be one wider. */
@@ -87,5 +88,5 @@ export function typeOf(node: unknown): string {
     if (unbound.toLowerCase() === 'json') return 'JSON';
     throw new Failure('InvalidParameter', `"sqlQuery": there is no type ${unbound}`);
   }
-  throw new Failure('InvalidParameter', `"sqlQuery": type ${name} is not part of the subset`);
+  throw new Failure('InvalidParameter', `"sqlQuery": ${subsetRule(`type ${name}`)}`);
 }

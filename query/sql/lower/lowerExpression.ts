@@ -3,10 +3,18 @@ import { lookupTable } from '../../../store/base/lookupTable.ts';
 import { literalOf, typeOf } from './literals.ts';
 import type { Lowering } from './lowering.ts';
 import { isOperator } from '../plan/operators.ts';
-import { checkedFunction, lowerAll, lowerMaybe, lowerOrders, orderedList } from './lowerParts.ts';
+import {
+  checkedFunction,
+  lowerAll,
+  lowerMaybe,
+  lowerOrders,
+  orderedList,
+  refuseSchema,
+} from './lowerParts.ts';
 import { lowerColumns } from './lowerStar.ts';
 import { lowerWindow } from './lowerWindow.ts';
 import type { Expression } from '../plan/selectPlan.ts';
+import { subsetRule } from '../text/tokens.ts';
 import { type Fields, fieldsOf, listOf, oneOf, take, textOf, textsOf } from '../text/tree.ts';
 
 const COMPARISONS: ReadonlyMap<string, string> = new Map([
@@ -40,10 +48,10 @@ const CLASSES: ReadonlyMap<string, Lower> = new Map<string, Lower>([
 
 /** Messages for classes that are refused. */
 const REFUSED = lookupTable<string>({
-  COLLATE: 'COLLATE is not part of the subset',
+  COLLATE: subsetRule('COLLATE'),
   PARAMETER: 'name a parameter, :name, and give its value',
-  POSITIONAL_REFERENCE: '#1 is not part of the subset: name the column',
-  DEFAULT: 'DEFAULT is not part of the subset',
+  POSITIONAL_REFERENCE: `${subsetRule('#1')}: name the column`,
+  DEFAULT: subsetRule('DEFAULT'),
 });
 
 /** @throws Failure InvalidParameter naming the place and what is not part of the subset. */
@@ -52,7 +60,7 @@ export function lowerExpression(node: unknown, to: Lowering): Expression {
   const name = textOf(fields['class']);
   const lower = CLASSES.get(name);
   if (lower === undefined) {
-    return to.refuse(to.at(fields), REFUSED[name] ?? `${name} is not part of the subset`);
+    return to.refuse(to.at(fields), REFUSED[name] ?? subsetRule(name));
   }
   return lower(node, fields, to);
 }
@@ -116,9 +124,7 @@ function lowerFunction(node: unknown, _fields: Fields, to: Lowering): Expression
   const fields = take(node, CALL_FIELDS, 'a function');
   const name = textOf(fields['function_name']).toLowerCase();
   const at = to.at(fields);
-  if (!['', 'main'].includes(textOf(fields['schema']))) {
-    to.refuse(at, `a function of schema ${textOf(fields['schema'])} is not part of the subset`);
-  }
+  refuseSchema(textOf(fields['schema']), at, to);
   const order = lowerOrders(fieldsOf(fields['order_bys'] ?? {})['orders'], to);
   const filter = lowerMaybe(fields['filter'], to);
   const distinct = fields['distinct'] === true;
@@ -178,7 +184,7 @@ function lowerOperator(node: unknown, _fields: Fields, to: Lowering): Expression
   if (type === 'OPERATOR_COALESCE') return { kind: 'coalesce', operands };
   if (type === 'GROUPING_FUNCTION') return { kind: 'grouping', operands };
   if (type === 'ARRAY_EXTRACT') return { kind: 'operator', name: '[]', operands };
-  return to.refuse(to.at(fields), 'structs are not part of the subset');
+  return to.refuse(to.at(fields), subsetRule('structs', 'are'));
 }
 
 /** Bounds of an open side: beyond any list. */
@@ -238,7 +244,7 @@ function lowerSubquery(node: unknown, _fields: Fields, to: Lowering): Expression
   const type = textOf(fields['subquery_type']);
   if (type === 'EXISTS') return { kind: 'exists', query };
   if (type === 'SCALAR') return { kind: 'scalar', query };
-  if (type !== 'ANY') return to.refuse(to.at(fields), `${type} is not part of the subset`);
+  if (type !== 'ANY') return to.refuse(to.at(fields), subsetRule(type));
   const operator = oneOf(fields['comparison_type'], COMPARISONS, 'a comparison');
   return { kind: 'any', operator, operand: to.expression(fields['child']), query };
 }

@@ -2,6 +2,7 @@
 import { findFunction, nearestFunction } from '../functions/functions.ts';
 import type { Lowering } from './lowering.ts';
 import type { Expression, OrderTerm, TextPlace } from '../plan/selectPlan.ts';
+import { subsetRule } from '../text/tokens.ts';
 import { fieldsOf, listOf, oneOf, take } from '../text/tree.ts';
 
 export const lowerAll = (nodes: unknown, to: Lowering): readonly Expression[] =>
@@ -9,6 +10,12 @@ export const lowerAll = (nodes: unknown, to: Lowering): readonly Expression[] =>
 
 export const lowerMaybe = (node: unknown, to: Lowering): Expression | undefined =>
   node === null || node === undefined ? undefined : to.expression(node);
+
+/** @throws Failure InvalidParameter for a function of a schema that is not DuckDB's own. */
+export function refuseSchema(schema: string, at: TextPlace, to: Lowering): void {
+  if (['', 'main'].includes(schema)) return;
+  to.refuse(at, subsetRule(`a function of schema ${schema}`));
+}
 
 /** @throws Failure InvalidParameter for a function that is not on the list, or another count. */
 export function checkedFunction(
@@ -21,7 +28,7 @@ export function checkedFunction(
   if (sqlFunction === undefined) {
     const near = nearestFunction(name);
     const hint = near === undefined ? '' : `; did you mean ${near}?`;
-    return to.refuse(at, `function ${name} is not part of the subset${hint}`);
+    return to.refuse(at, `${subsetRule(`function ${name}`)}${hint}`);
   }
   const [least, most] = sqlFunction.arguments;
   if (operands.length < least || operands.length > most) {

@@ -24,6 +24,8 @@ const PIVOT_FIELDS = [
   'include_nulls',
 ];
 
+const ONE_FOR = 'PIVOT takes one FOR';
+
 interface Entry {
   readonly value: Expression;
   readonly name: string;
@@ -34,7 +36,7 @@ export function lowerPivot(node: unknown, source: Source, to: Lowering): Query {
   const fields = take(node, PIVOT_FIELDS, 'PIVOT');
   const at = to.at(fields);
   const [pivot, ...more] = listOf(fields['pivots']);
-  if (more.length > 0) to.refuse(at, 'PIVOT takes one FOR');
+  if (more.length > 0) to.refuse(at, ONE_FOR);
   const names = textsOf(fields['unpivot_names']);
   if (names.length > 1) to.refuse(at, 'UNPIVOT makes one column of values');
   const pivotFields = take(pivot, ['pivot_expressions', 'unpivot_names', 'entries'], 'PIVOT');
@@ -153,7 +155,7 @@ function buildPivot(
   to: Lowering,
 ): Query {
   const [operand, ...more] = listOf(over).map((one) => to.expression(one));
-  if (operand === undefined || more.length > 0) return to.refuse(undefined, 'PIVOT takes one FOR');
+  if (operand === undefined || more.length > 0) return to.refuse(undefined, ONE_FOR);
   const aggregates = listOf(fields['aggregates']).map((one) => aggregateOf(one, to));
   const groups = textsOf(fields['groups']).map((name) => columnOf(name, to));
   const used = [operand, ...aggregates.map(({ call }) => call)].flatMap(namesIn);

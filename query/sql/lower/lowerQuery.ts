@@ -9,6 +9,7 @@ import type { CommonTable, Cut, Item, Query, SelectPlan } from '../plan/selectPl
 import type { Spelled } from '../text/spelling.ts';
 import { lowerSource, namesIn } from './lowerSource.ts';
 import { lowerStar } from './lowerStar.ts';
+import { subsetRule } from '../text/tokens.ts';
 import {
   type Fields,
   fieldsOf,
@@ -39,6 +40,8 @@ export function lowerPlan(json: string, spelled: Spelled): SelectPlan {
   };
 }
 
+export const noColumnRule = (name: string): string => `${name} is no column: name one`;
+
 /**
  * Lists columns that have the name of a table: such a column is the table's whole record, unless the table
  * has a column of that name.
@@ -49,7 +52,7 @@ function findDoubtful(to: Lowering): SelectPlan['doubtful'] {
     return (to.sources.get(lower) ?? []).flatMap((source) => {
       if (source.kind === 'table') return [{ name, at, table: source.index }];
       if (source.columns.has(lower)) return [];
-      return to.refuse(at, `${name} is no column: name one`);
+      return to.refuse(at, noColumnRule(name));
     });
   });
 }
@@ -64,9 +67,9 @@ function lowerQuery(node: unknown, to: Lowering): Query {
   if (type === 'SELECT_NODE') return lowerSelect(node, to);
   if (type === 'SET_OPERATION_NODE') return lowerSet(node, to);
   if (type === 'RECURSIVE_CTE_NODE') {
-    return to.refuse(undefined, 'WITH RECURSIVE is not part of the subset');
+    return to.refuse(undefined, subsetRule('WITH RECURSIVE'));
   }
-  return to.refuse(undefined, `${type} is not part of the subset`);
+  return to.refuse(undefined, subsetRule(type));
 }
 
 /** Each expands to at most a thousand columns: 100 of them run out of memory after 6 s. */

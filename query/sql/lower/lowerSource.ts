@@ -5,6 +5,7 @@ import { lowerPivot } from './lowerPivot.ts';
 import { lowerAll, lowerMaybe } from './lowerParts.ts';
 import { folded, type Lowering } from './lowering.ts';
 import type { Join, Query, Source } from '../plan/selectPlan.ts';
+import { subsetRule } from '../text/tokens.ts';
 import { fieldsOf, listOf, oneOf, take, textOf, textsOf } from '../text/tree.ts';
 
 /** Rows of one VALUES. */
@@ -33,12 +34,12 @@ export function lowerSource(node: unknown, to: Lowering): Source {
     if (rows.length > VALUES_MAX) to.refuse(to.at(fields), `at most ${VALUES_MAX} VALUES`);
     return registerName({ kind: 'values', rows, ...namesOf(list) }, to);
   }
-  return to.refuse(to.at(fields), REFUSED[type] ?? `${type} is not part of the subset`);
+  return to.refuse(to.at(fields), REFUSED[type] ?? subsetRule(type));
 }
 
 const REFUSED = lookupTable<string>({
-  TABLE_FUNCTION: 'a function in FROM is not part of the subset: name a dataset',
-  SHOW_REF: 'SHOW, DESCRIBE and SUMMARIZE are not part of the subset',
+  TABLE_FUNCTION: `${subsetRule('a function in FROM')}: name a dataset`,
+  SHOW_REF: subsetRule('SHOW, DESCRIBE and SUMMARIZE', 'are'),
 });
 
 interface Names {
@@ -113,7 +114,7 @@ function lowerJoin(node: unknown, to: Lowering): Source {
   const way = WAYS.get(textOf(fields['ref_type']));
   if (way === undefined) {
     const name = textOf(fields['ref_type']);
-    return to.refuse(to.at(fields), `a ${name} join is not part of the subset: write ON or USING`);
+    return to.refuse(to.at(fields), `${subsetRule(`a ${name} join`)}: write ON or USING`);
   }
   const how = way === 'CROSS' ? 'CROSS' : oneOf(fields['join_type'], JOINS, 'the join');
   const left = lowerSource(fields['left'], to);

@@ -1,6 +1,6 @@
 // Lowers window functions of DuckDB's tree to ours.
 import type { Lowering } from './lowering.ts';
-import { checkedFunction, lowerAll, lowerMaybe, lowerOrders } from './lowerParts.ts';
+import { checkedFunction, lowerAll, lowerMaybe, lowerOrders, refuseSchema } from './lowerParts.ts';
 import type { Bound, Expression, Frame } from '../plan/selectPlan.ts';
 import { type Fields, oneOf, take, textOf } from '../text/tree.ts';
 
@@ -27,9 +27,7 @@ export function lowerWindow(node: unknown, _fields: Fields, to: Lowering): Expre
   const fields = take(node, WINDOW_FIELDS, 'a window');
   const name = textOf(fields['function_name']).toLowerCase();
   const at = to.at(fields);
-  if (!['', 'main'].includes(textOf(fields['schema']))) {
-    to.refuse(at, `a function of schema ${textOf(fields['schema'])} is not part of the subset`);
-  }
+  refuseSchema(textOf(fields['schema']), at, to);
   const more = [fields['offset_expr'], fields['default_expr']].filter((item) => item !== null);
   const operands = [...lowerAll(fields['children'], to), ...lowerAll(more, to)];
   const sqlFunction = checkedFunction(name, operands, at, to);

@@ -1,5 +1,5 @@
 // The state of lowering: positions in the user's text, the names in scope, and the tables and hints found.
-import { toUserPlace, type Spelled } from '../text/spelling.ts';
+import { parameterRule, toUserPlace, type Spelled } from '../text/spelling.ts';
 import type {
   CommonTable,
   Expression,
@@ -148,7 +148,7 @@ function makeScope(
       // The parser reads a parameter's value as a text, and a text may name a table there.
       const first = name.at === undefined ? '' : source.charAt(name.at);
       if (first === '$' || first === ':') {
-        refuse(name.at, 'a parameter is a value: it names no table');
+        refuse(name.at, parameterRule('table'));
       }
       if (tables.push(name) > TABLES_MAX) {
         refuse(name.at, `a query names at most ${TABLES_MAX} tables`);

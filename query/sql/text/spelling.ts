@@ -38,11 +38,13 @@ export function toUserPlace({ places }: Spelled, byte: number | undefined): numb
   return places.findLast(({ out }) => out <= byte)?.at;
 }
 
+export const ONE_QUERY = 'one query at a time';
+
 function oneStatement(source: string, tokens: readonly Token[]): readonly Token[] {
   const end = tokens.findIndex(({ kind, value }) => kind === 'sign' && value === ';');
   const statement = end < 0 ? tokens : tokens.slice(0, end);
   const more = end < 0 ? undefined : tokens.slice(end).find(({ value }) => value !== ';');
-  if (more !== undefined) refuseAt(source, more.at, 'one query at a time');
+  if (more !== undefined) refuseAt(source, more.at, ONE_QUERY);
   if (statement.length === 0) throw new Failure('InvalidParameter', '"sqlQuery" is empty');
   return statement;
 }
@@ -61,6 +63,10 @@ const CLAUSE_ENDS = new Set(
 /** Functions with a FROM among their arguments. */
 const FROM_WITHIN = new Set(['EXTRACT', 'SUBSTRING', 'TRIM', 'OVERLAY', 'POSITION']);
 
+/** A parameter is parsed as a text, which may name a table or a column where a value was meant. */
+export const parameterRule = (what: 'table' | 'column'): string =>
+  `a parameter is a value: it names no ${what}`;
+
 function joinHyphens(
   tokens: readonly Token[],
   source: string,
@@ -74,7 +80,7 @@ function joinHyphens(
     if (token === undefined) break;
     const before = tokens[at - 1];
     if (token.kind === 'parameter' && before?.value.toUpperCase() === 'AS') {
-      refuseAt(source, token.at, 'a parameter is a value: it names no column');
+      refuseAt(source, token.at, parameterRule('column'));
     }
     const name = tableNext ? hyphenated(tokens, at) : undefined;
     if (name !== undefined) {

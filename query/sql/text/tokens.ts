@@ -105,9 +105,12 @@ function next(text: string, at: number, joined: boolean, before: Token | undefin
   return refuseAt(text, at, foreign(character));
 }
 
+export const subsetRule = (what: string, verb: 'is' | 'are' = 'is'): string =>
+  `${what} ${verb} not part of the subset`;
+
 function foreign(character: string): string {
   if ('{}'.includes(character)) {
-    return `${character} is not allowed: structs are not part of the subset`;
+    return `${character} is not allowed: ${subsetRule('structs', 'are')}`;
   }
   if (character === '?') return '? is not allowed: name a parameter, :name';
   if (character === '\\') return 'a backslash is allowed only in a text';

@@ -2,8 +2,8 @@
 // node is read with its known fields, and any other must be empty.
 import { lookupTable } from '../../../store/base/lookupTable.ts';
 import { Failure } from '../../../store/base/failure.ts';
-import { toUserPlace, type Spelled } from './spelling.ts';
-import { refuseAt } from './tokens.ts';
+import { ONE_QUERY, toUserPlace, type Spelled } from './spelling.ts';
+import { subsetRule, refuseAt } from './tokens.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -12,9 +12,7 @@ export function readStatement(json: string, spelled: Spelled): Fields {
   const tree = parseTree(json);
   if (tree['error'] === true) refuseText(tree, spelled);
   const statements = listOf(tree['statements']);
-  if (statements.length !== 1) {
-    throw new Failure('InvalidParameter', '"sqlQuery": one query at a time');
-  }
+  if (statements.length !== 1) throw new Failure('InvalidParameter', `"sqlQuery": ${ONE_QUERY}`);
   return take(statements[0], ['node', 'named_param_map'], 'statement');
 }
 
@@ -22,9 +20,7 @@ const TOO_MUCH = /"value":-?(?:Infinity|NaN)/;
 
 /** Parses integers above 2^53, of which the tree has some, as bigint, so that nothing is rounded. */
 function parseTree(json: string): Fields {
-  if (TOO_MUCH.test(json)) {
-    throw new Failure('InvalidParameter', '"sqlQuery" has a number beyond those of DOUBLE');
-  }
+  if (TOO_MUCH.test(json)) throw doubleFailure();
   if (!/\d{16}/.test(json)) return fieldsOf(JSON.parse(json));
   const exact = (
     _key: string,
@@ -34,6 +30,9 @@ function parseTree(json: string): Fields {
     typeof value === 'number' && /^-?\d{16,}$/.test(source ?? '') ? BigInt(source ?? '') : value;
   return fieldsOf((JSON.parse as (text: string, reviver: typeof exact) => unknown)(json, exact));
 }
+
+export const doubleFailure = (): Failure =>
+  new Failure('InvalidParameter', '"sqlQuery" has a number beyond those of DOUBLE');
 
 function refuseText(tree: Fields, spelled: Spelled): never {
   const message = textOf(tree['error_message']);
@@ -57,7 +56,7 @@ export function take(node: unknown, knownFields: readonly string[], what: string
     if (knownFields.includes(name) || name === 'query_location' || isNeutral(value)) continue;
     if (name === 'class' || name === 'type') continue;
     const meaning = MEANINGS[name] ?? `${name} of ${what}`;
-    throw new Failure('InvalidParameter', `"sqlQuery": ${meaning} is not part of the subset`);
+    throw new Failure('InvalidParameter', `"sqlQuery": ${subsetRule(meaning)}`);
   }
   return fields;
 }
@@ -82,14 +81,17 @@ function isNeutral(value: unknown): boolean {
 
 export function fieldsOf(node: unknown): Fields {
   if (typeof node === 'object' && node !== null && !Array.isArray(node)) return node as Fields;
-  throw new Failure('InvalidParameter', '"sqlQuery" has a form that is not part of the subset');
+  throw formFailure();
 }
 
 export const listOf = (value: unknown): readonly unknown[] => {
   if (Array.isArray(value)) return value;
   if (value === undefined || value === null) return [];
-  throw new Failure('InvalidParameter', '"sqlQuery" has a form that is not part of the subset');
+  throw formFailure();
 };
+
+const formFailure = (): Failure =>
+  new Failure('InvalidParameter', subsetRule('"sqlQuery" has a form that'));
 
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
@@ -99,5 +101,5 @@ export const textsOf = (value: unknown): readonly string[] => listOf(value).map(
 export function oneOf<T>(value: unknown, allowed: ReadonlyMap<string, T>, what: string): T {
   const item = typeof value === 'string' ? allowed.get(value) : undefined;
   if (item !== undefined) return item;
-  throw new Failure('InvalidParameter', `"sqlQuery": ${what} is not part of the subset`);
+  throw new Failure('InvalidParameter', `"sqlQuery": ${subsetRule(what)}`);
 }

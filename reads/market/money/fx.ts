@@ -18,6 +18,8 @@ import { answerFixed } from '../reference/fixedPrice.ts';
 import type { Answer } from '../../request/answer.ts';
 import type { ReadRequest } from '../../request/readRequest.ts';
 import { dayOf, listOf, numberOf, refuse } from '../../request/parameters.ts';
+import { NUMBER_RULE, exclusionRule } from '../../../store/base/valueRules.ts';
+import { refuseReversed } from '../options.ts';
 
 const INPUT = 'FX_RATES';
 /** Maximum pairs of one call. */
@@ -73,9 +75,9 @@ export const answerHistorical = (call: ReadRequest, services: MarketServices): P
   const { query } = call;
   const on = dayOf(query, 'on');
   const [from, to] = [on ?? dayOf(query, 'from'), on ?? dayOf(query, 'to')];
-  if (from !== undefined && to !== undefined && from > to) refuse('from', 'must not be after "to"');
+  refuseReversed(from, to);
   const [first, last] = [numberOf(query, 'first'), numberOf(query, 'last')];
-  if (first !== undefined && last !== undefined) refuse('first', 'is not allowed with "last"');
+  if (first !== undefined && last !== undefined) refuse('first', exclusionRule('"last"'));
   // Without dates only the last record is returned, as with any series.
   const isBare = from === undefined && to === undefined && first === undefined;
   const most = last ?? (isBare ? 1 : DAYS_MAX);
@@ -144,7 +146,7 @@ function parseAmount({ query }: ReadRequest): number | undefined {
   if (text === '') return undefined;
   const amount = Number(text);
   if (/^[+-]?[\d.]+(e[+-]?\d+)?$/i.test(text) && Number.isFinite(amount)) return amount;
-  return refuse('amount', 'must be a number');
+  return refuse('amount', NUMBER_RULE);
 }
 
 const roundToPrecision = (value: number): number => Number(value.toPrecision(12));

@@ -1,5 +1,6 @@
 // Parses `TAPEDECK_BUS=nats://user:password@host:port`: the NATS server that stores stream messages.
 import { Failure } from '../failure.ts';
+import { decodeUrlPart, emptyOrRule } from './settingValues.ts';
 
 export interface BusSettings {
   /** `host:port` of each server of the cluster. */
@@ -12,10 +13,11 @@ export interface BusSettings {
 }
 
 const SERVERS_MAX = 16;
+const NAME = 'TAPEDECK_BUS';
 const FORM = 'nats://user:password@host:port, of a cluster several with commas';
 
 const refuse = (rule: string): never => {
-  throw new Failure('InvalidParameter', `setting TAPEDECK_BUS ${rule}`);
+  throw new Failure('InvalidParameter', `setting ${NAME} ${rule}`);
 };
 
 /**
@@ -34,7 +36,10 @@ export function parseBusSettings(text: string): BusSettings | undefined {
     (url.password !== '' && url.password !== first.password);
   if (urls.some(differsFromFirst))
     refuse('names servers of one cluster: scheme, user and password are one');
-  const [name, password] = [decodeUrlPart(first.username), decodeUrlPart(first.password)];
+  const [name, password] = [
+    decodeUrlPart(NAME, first.username),
+    decodeUrlPart(NAME, first.password),
+  ];
   const isToken = name !== '' && password === '';
   return {
     servers: urls.map(({ hostname, port }) => `${hostname}:${port === '' ? '4222' : port}`),
@@ -46,18 +51,10 @@ export function parseBusSettings(text: string): BusSettings | undefined {
 }
 
 function parseUrl(text: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : refuse(`must be empty or ${FORM}`);
+  const url = URL.canParse(text) ? new URL(text) : refuse(emptyOrRule(FORM));
   const isPlain = ['', '/'].includes(url.pathname) && url.search === '' && url.hash === '';
   if (!['nats:', 'tls:'].includes(url.protocol) || url.hostname === '' || !isPlain) {
-    refuse(`must be empty or ${FORM}`);
+    refuse(emptyOrRule(FORM));
   }
   return url;
-}
-
-function decodeUrlPart(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return refuse('has a % that begins no %XX');
-  }
 }

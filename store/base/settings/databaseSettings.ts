@@ -1,6 +1,7 @@
 // Parses `TAPEDECK_DATABASE=postgres://user:password@host:port/database`: the catalog's PostgreSQL server.
 import { isIP } from 'node:net';
 import { Failure } from '../failure.ts';
+import { decodeUrlPart, emptyOrRule } from './settingValues.ts';
 
 export interface DatabaseSettings {
   readonly host: string;
@@ -23,10 +24,11 @@ const TLS_BY_MODE: Readonly<Record<string, DatabaseSettings['tls']>> = {
 const SCHEMA = /^[a-z_][a-z0-9_]{0,62}$/;
 const PARAMETERS = ['schema', 'sslmode', 'sslrootcert'];
 const LOCAL_HOSTS = ['localhost', '127.0.0.1', '[::1]'];
+const NAME = 'TAPEDECK_DATABASE';
 const FORM = 'postgres://user:password@host:port/database';
 
 const refuse = (rule: string): never => {
-  throw new Failure('InvalidParameter', `setting TAPEDECK_DATABASE ${rule}`);
+  throw new Failure('InvalidParameter', `setting ${NAME} ${rule}`);
 };
 
 /**
@@ -35,12 +37,12 @@ const refuse = (rule: string): never => {
  */
 export function parseDatabaseSettings(text: string): DatabaseSettings | undefined {
   if (text === '') return undefined;
-  const url = URL.canParse(text) ? new URL(text) : refuse(`must be empty or ${FORM}`);
+  const url = URL.canParse(text) ? new URL(text) : refuse(emptyOrRule(FORM));
   if (!/^postgres(ql)?:$/.test(url.protocol) || url.hostname === '' || url.hash !== '') {
-    refuse(`must be empty or ${FORM}`);
+    refuse(emptyOrRule(FORM));
   }
-  const database = decodeUrlPart(url.pathname.slice(1));
-  const [user, password] = [decodeUrlPart(url.username), decodeUrlPart(url.password)];
+  const database = decodeUrlPart(NAME, url.pathname.slice(1));
+  const [user, password] = [decodeUrlPart(NAME, url.username), decodeUrlPart(NAME, url.password)];
   if (database === '' || database.includes('/')) refuse(`names no database: it is ${FORM}`);
   if (user === '') refuse(`names no user: it is ${FORM}`);
   const unsupported = [...url.searchParams.keys()].find((name) => !PARAMETERS.includes(name));
@@ -59,14 +61,6 @@ export function parseDatabaseSettings(text: string): DatabaseSettings | undefine
   }
   const port = url.port === '' ? 5432 : Number(url.port);
   return { host, port, user, password, database, schema, tls, caFile };
-}
-
-function decodeUrlPart(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return refuse('has a % that begins no %XX');
-  }
 }
 
 /** A standby node needs storage that another machine can reach. @throws Failure InvalidParameter */

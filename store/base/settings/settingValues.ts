@@ -1,15 +1,25 @@
 // Parses the values of settings.
 import { type AddressRules, parseAddresses } from '../addresses.ts';
 import { Failure } from '../failure.ts';
+import { rangeRule } from '../valueRules.ts';
 
 export function parseWholeNumber(name: string, text: string, least: number, most: number): number {
   const value = Number(text);
   if (/^\d+$/.test(text) && value >= least && value <= most) return value;
-  throw new Failure(
-    'InvalidParameter',
-    `setting ${name} must be a whole number from ${least} to ${most}`,
-  );
+  throw new Failure('InvalidParameter', `setting ${name} ${rangeRule(least, most)}`);
 }
+
+/** @throws Failure InvalidParameter without the value, which may be a password */
+export function decodeUrlPart(name: string, text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new Failure('InvalidParameter', `setting ${name} has a % that begins no %XX`);
+  }
+}
+
+/** The rule of a setting that is an address; its value is not quoted, because it may contain a password. */
+export const emptyOrRule = (form: string): string => `must be empty or ${form}`;
 
 export function checkPattern(name: string, text: string, pattern: RegExp, rule: string): string {
   if (pattern.test(text)) return text;

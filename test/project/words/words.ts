@@ -1,7 +1,9 @@
-// Checks comments, messages, names and documents against the vocabulary: `npm run lint:words [folder]`.
+// Checks comments, messages, names and documents against the vocabulary, and that no sentence of the product
+// is written twice: `npm run lint:words [folder]`. With a folder, sentences are compared within it.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { parseTrees } from '../architecture/syntax.ts';
+import { findRepeats } from './sentences.ts';
 import { BARE_NAMES, NAME_PARTS, PROSE, STORED_MEMBERS } from './vocabulary.ts';
 
 interface Finding {
@@ -9,7 +11,7 @@ interface Finding {
   readonly line: number;
   readonly word: string;
   readonly instead: string;
-  readonly kind: 'comment' | 'message' | 'name' | 'document';
+  readonly kind: 'comment' | 'message' | 'name' | 'document' | 'sentence';
 }
 
 /** Where text of others or of machines is kept as it is. */
@@ -98,11 +100,18 @@ function nameFindings(path: string, code: string): readonly Finding[] {
 function sourceFindings(paths: readonly string[]): readonly Finding[] {
   const texts = new Map(paths.map((path) => [path, readFileSync(path, 'utf8')]));
   const [sources = []] = parseTrees([texts]);
-  return sources.flatMap(({ code, path, text }) => [
+  const repeats = findRepeats(sources).flatMap(({ places: [first, ...others], sentence: word }) =>
+    others.map(({ line, path }) => {
+      const instead = `it once, and import it from ${first?.path}:${first?.line}`;
+      return { path, line, word, instead, kind: 'sentence' as const };
+    }),
+  );
+  const findings = sources.flatMap(({ code, path, text }) => [
     ...proseFindings(path, withoutCode(commentsOf(text, code)), 'comment'),
     ...proseFindings(path, messagesOf(text, code), 'message'),
     ...nameFindings(path, code),
   ]);
+  return [...findings, ...repeats];
 }
 
 const folder = process.argv[2] ?? '';
@@ -127,5 +136,5 @@ if (process.argv.includes('--count')) {
   for (const { instead, kind, line, path, word } of findings)
     process.stdout.write(`${path}:${line} ${kind} "${word}": write ${instead}\n`);
 }
-process.stdout.write(`${findings.length} words of the dialect\n`);
+process.stdout.write(`${findings.length} words and sentences to change\n`);
 process.exitCode = findings.length === 0 ? 0 : 1;
