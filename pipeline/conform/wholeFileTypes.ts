@@ -16,7 +16,7 @@ import {
   provedStyle,
   type NumberStyle,
 } from '../values/numberFormats.ts';
-import { fromClause, type Relation } from '../values/relation.ts';
+import { fromClause, hasTexts, type Relation } from '../values/relation.ts';
 import { countAll, toDateTally, toNumberTally, type Question, findUnread } from './tallies.ts';
 import type { Batch, Misfit } from '../batch/batchRequest.ts';
 import type { IngestEvents } from './load.ts';
@@ -120,7 +120,7 @@ export async function resolveMisfits(
     const kind = isNew && areDays(column) && isDateText(misfit.value) ? 'dates' : named;
     if (column === undefined || column.settled === true || kind === undefined) return [];
     // A typed column has no texts that could be read differently.
-    if (column.inferred.own !== undefined) return [];
+    if (relation.kind === 'parquet' && !hasTexts(column.inferred)) return [];
     return mayBe(kind, misfit.value, relation) ? [{ name, kind, isFixed: !isNew }] : [];
   });
   if (questions.length === 0) return { relation, properties: {}, rest: misfits };

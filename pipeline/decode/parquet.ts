@@ -122,7 +122,10 @@ function toRelation(path: string, described: readonly Row[]): Relation {
     const own = OWN.get(type);
     const property = propertyOf(type, name);
     const inferred = { property, spelling: undefined, numeric: undefined };
-    return { name, inferred: own === undefined ? inferred : { ...inferred, own } };
+    const column = { name, inferred: own === undefined ? inferred : { ...inferred, own } };
+    return property.type === 'string' && property.format === undefined && type !== 'VARCHAR'
+      ? { ...column, readAs: 'VARCHAR' as const }
+      : column;
   });
   return { kind: 'parquet', path, columns };
 }

@@ -2,11 +2,15 @@
 // DuckDB's own casts accept more: they read 0005 as 5, 1_000 as 1000, 0x1F as 31, 1e400 as infinity, `t` as
 // true, `infinity` as a date, and keep 17 digits of 0.1234567890123456789.
 import {
+  type ColumnKind,
+  columnKind,
   type ColumnType,
+  toColumnType,
   toDecimalShape,
   type PropertyType,
   sqlType,
 } from '../../store/lake/versions/columns.ts';
+import { type DecimalShape, parseDecimal } from '../../store/lake/versions/decimals.ts';
 import { literal } from '../../store/duckdb/sqlText.ts';
 import { BELOW_MICROSECOND } from './dateFormats.ts';
 
@@ -169,16 +173,56 @@ function castNanoseconds(text: string): string {
     WHEN regexp_full_match(${text}, ${literal(EPOCH)}) THEN make_timestamp_ns(${nanoseconds}) END`;
 }
 
+/** Conversions of typed values by column kind; all others reject the value, as they do in CSV and JSON. */
+const CONVERSIONS: Readonly<Record<ColumnKind, readonly ColumnKind[]>> = {
+  int64: ['int64', 'int128', 'decimal', 'float64', 'varchar'],
+  int128: ['int64', 'int128', 'decimal', 'float64', 'varchar'],
+  decimal: ['int64', 'int128', 'decimal', 'float64', 'varchar'],
+  float64: ['int64', 'int128', 'decimal', 'float64', 'varchar'],
+  boolean: ['boolean', 'varchar'],
+  date: ['date', 'timestamp', 'timestamp_ns', 'varchar'],
+  timestamp: ['date', 'timestamp', 'timestamp_ns', 'varchar'],
+  timestamp_ns: ['date', 'timestamp', 'timestamp_ns', 'varchar'],
+  time: ['time', 'varchar'],
+  varchar: ['varchar'],
+  json: ['varchar'],
+};
+
 /** Casts the value of a typed column to another type, or to null if it does not fit. */
-export function castTyped(value: string, { format, type }: PropertyType, to: ColumnType): string {
+export function castTyped(value: string, property: PropertyType, to: ColumnType): string {
+  const from = toColumnType(property);
+  if (!CONVERSIONS[columnKind(from)].includes(columnKind(to))) {
+    return `CAST(NULL AS ${sqlType(to)})`;
+  }
   // By its digits: a double compares equal to many decimals.
-  const isNumber = type === 'number' || type === 'integer';
-  if (toDecimalShape(to) !== undefined && isNumber) return castText(value, to);
+  if (toDecimalShape(to) !== undefined) return castText(value, to);
+  const decimal = parseDecimal(from);
+  if (to === 'int64' && decimal !== undefined) return castText(`CAST(${value} AS VARCHAR)`, to);
+  if (to === 'float64' && from !== 'float64') return exactDouble(value, decimal);
   const cast = `TRY_CAST(${value} AS ${sqlType(to)})`;
+  // A comparison would cut the nanoseconds of a time of day.
+  if (to === 'time') return `CASE WHEN epoch_ns(${value}) % 1000 = 0 THEN ${cast} END`;
   const narrows =
-    (to === 'int64' && type === 'number') ||
-    (to === 'date' && (format === 'date-time' || format === 'date-time-ns')) ||
-    (to === 'timestamp' && format === 'date-time-ns') ||
-    (to === 'time' && format === 'time');
+    (to === 'int64' && from === 'float64') ||
+    (to === 'date' && from !== 'date') ||
+    (to === 'timestamp' && from === 'timestamp_ns');
   return narrows ? `CASE WHEN ${cast} = ${value} THEN ${cast} END` : cast;
+}
+
+/** Integers up to this one are doubles. */
+const DOUBLE_INTEGER_MAX = 2 ** 53;
+/** Fraction digits of most decimals: with `DIGITS_MAX` digits they are compared, not spelled. */
+const FRACTION_DIGITS = 6;
+
+/** An integer or a decimal as a double; null if the double does not keep its digits. */
+function exactDouble(value: string, decimal: DecimalShape | undefined): string {
+  const careful = exactNumber(`CAST(${value} AS VARCHAR)`, { isDeclared: true });
+  if (decimal === undefined) {
+    const isShort = `${value} BETWEEN -${DOUBLE_INTEGER_MAX} AND ${DOUBLE_INTEGER_MAX}`;
+    return `CASE WHEN ${isShort} THEN CAST(${value} AS DOUBLE) ELSE ${careful} END`;
+  }
+  if (decimal.precision <= DIGITS_MAX) return `CAST(${value} AS DOUBLE)`;
+  const scale = Math.min(decimal.scale, FRACTION_DIGITS);
+  const short = `TRY_CAST(${value} AS DECIMAL(${DIGITS_MAX},${scale}))`;
+  return `CASE WHEN ${short} = ${value} THEN CAST(${short} AS DOUBLE) ELSE ${careful} END`;
 }

@@ -2,7 +2,6 @@
 import { readCsv } from './readCsv.ts';
 import {
   type Column,
-  isDated,
   isDateType,
   isExactNumber,
   isNumberType,
@@ -39,6 +38,8 @@ export interface SourceColumn extends NamedColumn {
   readonly symbols?: true;
   /** Its dataset has the property: the type was not inferred from this file. */
   readonly isDeclared?: true;
+  /** SQL type that a column of Parquet is read as, since functions of texts do not accept its own. */
+  readonly readAs?: 'VARCHAR';
   /** Its times have nanoseconds, and its property stores microseconds: further digits are cut. */
   readonly cutsNanoseconds?: true;
 }
@@ -210,8 +211,14 @@ function parquetClause(
   strict: boolean,
   constants: readonly string[],
 ): string {
-  const rows = `read_parquet(${literal(relation.path)})`;
+  const file = `read_parquet(${literal(relation.path)})`;
   const sources = relation.columns.filter(({ constant }) => constant === undefined);
+  const replaced = sources.flatMap((source) => {
+    const name = identifier(nameInFile(source));
+    return source.readAs === undefined ? [] : [`CAST(${name} AS ${source.readAs}) AS ${name}`];
+  });
+  const rows =
+    replaced.length === 0 ? file : `(SELECT * REPLACE (${replaced.join(', ')}) FROM ${file})`;
   const read = selectAsProperties(rows, sources, constants);
   const bytes = parquetBytes(relation, targets);
   if (!strict || bytes === undefined) return read;
@@ -408,6 +415,10 @@ export function localTime(relation: Relation, target: Column): string | undefine
   return localOnly(identifier(target.name), instant, read);
 }
 
+/** Whether the values of a column of a Parquet file are texts. */
+export const hasTexts = ({ property: { format, type }, spelling }: Inferred): boolean =>
+  type === 'string' && (format === undefined || spelling !== undefined);
+
 /** Converts a typed value of a Parquet file to the property's type without loss. */
 function castValue(
   value: string,
@@ -417,11 +428,7 @@ function castValue(
 ): string {
   const { cutsNanoseconds, inferred } = source;
   if (target.type === 'json') return `to_json(${value})`;
-  const { type, format } = inferred.property;
-  // A date has no time of day, and a date-time has more than that.
-  if (target.type === 'time' && isDated(inferred.property)) return 'CAST(NULL AS TIME)';
-  const text = type === 'string' && (format === undefined || inferred.spelling !== undefined);
-  if (text && target.type !== 'varchar') {
+  if (hasTexts(inferred) && target.type !== 'varchar') {
     return isDateType(target.type)
       ? castDate(value, relation, source, target.type)
       : castText(value, target.type);
