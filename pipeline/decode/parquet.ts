@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import {
   checkPropertyNames,
+  DIGITS_MAX,
   parseSqlType,
   toProperty as columnProperty,
   type PropertyType,
@@ -14,7 +15,16 @@ import type { Binary } from '../bytes/reading.ts';
 import type { Workbench } from '../bytes/workbench.ts';
 import type { Relation } from '../values/relation.ts';
 import { decode } from './child/decoders.ts';
+import {
+  isFineClock,
+  isFineInstant,
+  leavesOf,
+  readFooter,
+  type SchemaNode,
+  writeFineTimes,
+} from './pages/parquetFooter.ts';
 import { hasChecksums, UNREADABLE_PARQUET } from './pages/parquetPages.ts';
+import { type LeafKind, parseNested } from '../values/nestedValues.ts';
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 import { BINARY_HINT, notTextSentence, unstorableSentence } from '../bytes/columnFaults.ts';
 import { ENCRYPTED_PARQUET } from '../bytes/noData.ts';
@@ -35,15 +45,36 @@ export async function parquetRelation(
   binary: Binary | undefined,
   bench: Workbench,
 ): Promise<Relation> {
-  const described = await describe(path, bench);
+  const footer = await readFooter(path);
+  const schema = footer?.columns ?? [];
+  for (const node of schema) refuseWideDecimals(node, []);
+  const exact = join(bench.folder, newUuid());
+  const isFine = schema.flatMap(leavesOf).some((leaf) => isFineInstant(leaf) || isFineClock(leaf));
+  if (footer !== undefined && isFine) await writeFineTimes(path, exact, footer);
+  const source = isFine ? exact : path;
+  const described = await describe(source, bench);
   if (await hasChecksums(path)) await checkChunks(path, bench);
   const bytes = described.flatMap((row) =>
     row['column_type'] === 'BLOB' ? [String(row['column_name'])] : [],
   );
-  if (binary === undefined || bytes.length === 0) return toRelation(path, described);
-  const copy = await decodeBytes(path, bytes, binary, bench);
+  if (binary === undefined || bytes.length === 0) return toRelation(source, described, schema);
+  const copy = await decodeBytes(source, bytes, binary, bench);
   const note = `columns of bytes are read as ${binary}: ${bytes.join(', ')}`;
-  return { ...toRelation(copy, await describe(copy, bench)), notes: [note] };
+  const relation = toRelation(copy, await describe(copy, bench), schema);
+  return { ...relation, notes: [note, ...(relation.notes ?? [])] };
+}
+
+/** DuckDB reads decimals of more digits as doubles. */
+function refuseWideDecimals(
+  { children, decimal, name }: SchemaNode,
+  above: readonly string[],
+): void {
+  const path = [...above, name];
+  for (const child of children) refuseWideDecimals(child, path);
+  if (decimal === undefined || decimal.precision <= DIGITS_MAX) return;
+  const type = `decimal(${decimal.precision},${decimal.scale})`;
+  const rule = `write it as a decimal of at most ${DIGITS_MAX} digits, or as text`;
+  throw new Failure('InvalidBody', `column ${path.join('.')} has type ${type}: ${rule}`);
 }
 
 const describe = async (path: string, bench: Workbench): Promise<readonly Row[]> =>
@@ -111,23 +142,61 @@ async function queryParquet(
   }
 }
 
-function toRelation(path: string, described: readonly Row[]): Relation {
+function toRelation(
+  path: string,
+  described: readonly Row[],
+  schema: readonly SchemaNode[],
+): Relation {
   checkPropertyNames(
     'the file',
     described.map((row) => String(row['column_name'])),
   );
-  const columns = described.map((row) => {
-    const name = String(row['column_name']);
-    const type = String(row['column_type']);
-    const own = OWN.get(type);
-    const property = propertyOf(type, name);
-    const inferred = { property, spelling: undefined, numeric: undefined };
-    const column = { name, inferred: own === undefined ? inferred : { ...inferred, own } };
-    return property.type === 'string' && property.format === undefined && type !== 'VARCHAR'
-      ? { ...column, readAs: 'VARCHAR' as const }
-      : column;
+  const columns = described.map((row, at) =>
+    toColumn(String(row['column_name']), String(row['column_type']), schema[at]),
+  );
+  const renamed = columns.flatMap(({ name }, at) => {
+    const original = schema[at]?.name ?? name;
+    return original === name ? [] : [`${JSON.stringify(original)} is ${name}`];
   });
-  return { kind: 'parquet', path, columns };
+  const note = `columns without a name, or with that of another, are renamed: ${renamed.join(', ')}`;
+  const relation = { kind: 'parquet', path, columns } as const;
+  return renamed.length === 0 ? relation : { ...relation, notes: [note] };
+}
+
+type ParquetColumn = Relation['columns'][number];
+
+function toColumn(name: string, type: string, node: SchemaNode | undefined): ParquetColumn {
+  const kinds = node === undefined ? [] : leavesOf(node).map(leafKind);
+  const [kind] = kinds;
+  const isNested = /^(?:STRUCT|MAP)\(|\[\d*\]$/.test(type);
+  if (!isNested && (kind === 'clock' || kind === 'zoned-clock')) {
+    return { name, inferred: inferredAs(CLOCKS[kind]), readAs: kind };
+  }
+  const own = OWN.get(type);
+  const inferred = inferredAs(propertyOf(type, name));
+  const column = { name, inferred: own === undefined ? inferred : { ...inferred, own } };
+  if (isNested) return { ...column, nested: parseNested(type, (n) => kinds[n]) };
+  if (kind === 'instant') return { ...column, isInstant: true };
+  const { format, type: word } = inferred.property;
+  const isText = word === 'string' && format === undefined;
+  return isText && type !== 'VARCHAR' ? { ...column, readAs: 'text' } : column;
+}
+
+const inferredAs = (property: PropertyType): ParquetColumn['inferred'] => ({
+  property,
+  spelling: undefined,
+  numeric: undefined,
+});
+
+const CLOCKS = {
+  clock: { type: 'string', format: 'time' },
+  'zoned-clock': { type: 'string' },
+} as const;
+
+function leafKind(node: SchemaNode): LeafKind | undefined {
+  if (isFineInstant(node)) return 'instant';
+  if (!isFineClock(node)) return undefined;
+  return node.logical?.isUtc === true ? 'zoned-clock' : 'clock';
 }
 
 /** Types whose values mostly fit a narrower one, which every reader supports. */

@@ -21,6 +21,7 @@ import {
 import { FAULT_MARK, READ_TYPED, type Spelled } from './jsonSpelling.ts';
 import { missingTest } from './missing.ts';
 import { constantTerms, type NamedColumn, nameInFile, selectAsProperties } from './namedColumns.ts';
+import { nestedJson, type NestedType, spellTime } from './nestedValues.ts';
 import { plainNumber } from './numberFormats.ts';
 import { symbolExpression } from './symbols.ts';
 import { zonedInstant, localOnly } from './zonedTimes.ts';
@@ -38,8 +39,12 @@ export interface SourceColumn extends NamedColumn {
   readonly symbols?: true;
   /** Its dataset has the property: the type was not inferred from this file. */
   readonly isDeclared?: true;
-  /** SQL type that a column of Parquet is read as, since functions of texts do not accept its own. */
-  readonly readAs?: 'VARCHAR';
+  /** A column of Parquet that is read as another type, since casts or functions do not accept its own. */
+  readonly readAs?: 'text' | 'clock' | 'zoned-clock';
+  /** Instants of Parquet that are read as timestamps without a zone. */
+  readonly isInstant?: true;
+  /** The type of lists or objects of Parquet. */
+  readonly nested?: NestedType;
   /** Its times have nanoseconds, and its property stores microseconds: further digits are cut. */
   readonly cutsNanoseconds?: true;
 }
@@ -215,7 +220,7 @@ function parquetClause(
   const sources = relation.columns.filter(({ constant }) => constant === undefined);
   const replaced = sources.flatMap((source) => {
     const name = identifier(nameInFile(source));
-    return source.readAs === undefined ? [] : [`CAST(${name} AS ${source.readAs}) AS ${name}`];
+    return source.readAs === undefined ? [] : [`${readAs(name, source.readAs)} AS ${name}`];
   });
   const rows =
     replaced.length === 0 ? file : `(SELECT * REPLACE (${replaced.join(', ')}) FROM ${file})`;
@@ -224,6 +229,12 @@ function parquetClause(
   if (!strict || bytes === undefined) return read;
   const good = `CASE WHEN ${bytes} > ${RECORD_BYTES_MAX} THEN ${MISFIT} ELSE true END`;
   return `(SELECT * FROM ${read} WHERE ${good})`;
+}
+
+function readAs(name: string, type: NonNullable<SourceColumn['readAs']>): string {
+  if (type === 'text') return `CAST(${name} AS VARCHAR)`;
+  const text = spellTime(name, type);
+  return type === 'clock' ? `CAST(${text} AS TIME_NS)` : text;
 }
 
 /** Bytes of a row's texts; undefined if it has none, since numbers alone cannot be too many. */
@@ -427,7 +438,14 @@ function castValue(
   target: Column,
 ): string {
   const { cutsNanoseconds, inferred } = source;
-  if (target.type === 'json') return `to_json(${value})`;
+  const { nested } = source;
+  if (target.type === 'json') {
+    return nested === undefined ? `to_json(${value})` : nestedJson(value, nested);
+  }
+  if (target.type === 'varchar' && nested !== undefined) {
+    return `CAST(${nestedJson(value, nested)} AS VARCHAR)`;
+  }
+  if (target.type === 'varchar' && source.isInstant === true) return spellTime(value, 'instant');
   if (hasTexts(inferred) && target.type !== 'varchar') {
     return isDateType(target.type)
       ? castDate(value, relation, source, target.type)

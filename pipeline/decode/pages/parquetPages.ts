@@ -3,13 +3,13 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { Failure } from '../../../store/base/failure.ts';
+import { Thrift, TYPE } from './thrift.ts';
 
 /** Bytes that contain the header of a page at most: minima and maxima may be long. */
 const HEADER_BYTES_MAX = 1024 ** 2;
 /** Bytes that contain most headers. */
 const HEADER_BYTES = 4 * 1024;
 const PIECE_BYTES = 1024 ** 2;
-const DEPTH_MAX = 16;
 /** The first page follows `PAR1`. */
 const FIRST_PAGE = 4;
 
@@ -94,7 +94,7 @@ async function readHeader(file: FileHandle, at: number): Promise<PageHeader> {
     const buffer = Buffer.alloc(most);
     const { bytesRead } = await file.read(buffer, 0, most, at);
     try {
-      return new Thrift(buffer.subarray(0, bytesRead)).pageHeader();
+      return readPageHeader(buffer.subarray(0, bytesRead));
     } catch (error) {
       if (most === HEADER_BYTES_MAX || bytesRead < most) throw error;
     }
@@ -104,82 +104,16 @@ async function readHeader(file: FileHandle, at: number): Promise<PageHeader> {
 /** Fields of a page header in Parquet's Thrift. */
 const COMPRESSED_SIZE = 3;
 const CHECKSUM = 4;
-/** Types of the compact protocol. */
-const TYPE = { byte: 3, integers: [4, 5, 6], double: 7, binary: 8, lists: [9, 10], struct: 12 };
 
-/** Thrift's compact protocol, as far as needed to find the end of a header. */
-class Thrift {
-  readonly #bytes: Buffer;
-  #at = 0;
-
-  constructor(bytes: Buffer) {
-    this.#bytes = bytes;
-  }
-
-  pageHeader(): PageHeader {
-    let [bytes, checksum]: [number, number | undefined] = [-1, undefined];
-    this.#fields(0, (id, type) => {
-      if (!TYPE.integers.includes(type)) return false;
-      const value = this.#integer();
-      if (id === COMPRESSED_SIZE) bytes = value;
-      if (id === CHECKSUM) checksum = value >>> 0;
-      return true;
-    });
-    return { length: this.#at, bytes, checksum };
-  }
-
-  #byte(): number {
-    const byte = this.#bytes[this.#at];
-    if (byte === undefined) throw new Error('the header is cut short');
-    this.#at += 1;
-    return byte;
-  }
-
-  #unsigned(): number {
-    let value = 0;
-    for (let factor = 1; factor < 2 ** 53; factor *= 128) {
-      const byte = this.#byte();
-      value += (byte & 0x7f) * factor;
-      if (byte < 0x80) return value;
-    }
-    throw new Error('a number is too long');
-  }
-
-  #integer(): number {
-    const value = this.#unsigned();
-    return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
-  }
-
-  #fields(depth: number, take: (id: number, type: number) => boolean): void {
-    if (depth > DEPTH_MAX) throw new Error('the header is too deep');
-    for (let id = 0; ;) {
-      const head = this.#byte();
-      if (head === 0) return;
-      id = head >> 4 === 0 ? this.#integer() : id + (head >> 4);
-      const type = head & 0x0f;
-      if (!take(id, type)) this.#skip(type, depth);
-    }
-  }
-
-  #skip(type: number, depth: number): void {
-    if (type === TYPE.byte) this.#byte();
-    else if (TYPE.integers.includes(type)) this.#unsigned();
-    else if (type === TYPE.double) this.#at += 8;
-    else if (type === TYPE.binary) this.#at += this.#unsigned();
-    else if (type === TYPE.struct) this.#fields(depth + 1, () => false);
-    else if (TYPE.lists.includes(type)) this.#skipList(depth);
-    // The value of a boolean is part of its type.
-    else if (type > 2) throw new Error('the header has an unknown type');
-  }
-
-  #skipList(depth: number): void {
-    const head = this.#byte();
-    const count = head >> 4 === 15 ? this.#unsigned() : head >> 4;
-    const type = head & 0x0f;
-    if (depth > DEPTH_MAX || count > this.#bytes.length) throw new Error('a list is too long');
-    for (let at = 0; at < count; at += 1) {
-      if (type <= 2) this.#byte();
-      else this.#skip(type, depth + 1);
-    }
-  }
+function readPageHeader(buffer: Buffer): PageHeader {
+  const thrift = new Thrift(buffer);
+  let [bytes, checksum]: [number, number | undefined] = [-1, undefined];
+  thrift.fields((id, type) => {
+    if (!TYPE.integers.includes(type)) return false;
+    const value = thrift.integer();
+    if (id === COMPRESSED_SIZE) bytes = value;
+    if (id === CHECKSUM) checksum = value >>> 0;
+    return true;
+  });
+  return { length: thrift.at, bytes, checksum };
 }

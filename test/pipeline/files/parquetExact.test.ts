@@ -1,9 +1,18 @@
 // Values of Parquet that DuckDB would round, cut or rename: they are stored exactly, or the answer has the
 // reason.
+import * as arrow from 'apache-arrow';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { get, load, loaded, read, send } from '../../base/client.ts';
 import { startServer, type TestServer } from '../../base/server.ts';
 import { parquetOf } from '../../soak/fuzz/http/bases.ts';
+import {
+  clockColumn,
+  decimalColumn,
+  type Field,
+  nanosecondColumn,
+  textColumn,
+  writeParquet,
+} from './parquetWriter.ts';
 
 let server: TestServer;
 beforeAll(async () => {
@@ -87,4 +96,118 @@ test('UUIDs and times with an offset in dates and numbers are rejected in words'
     }
   }
   expect(await read(server, '/data/WS/D_uuid?limit=9')).toContain('2024-01-01');
+});
+
+const INSTANTS = [1_704_164_645_123_456_789n, 1_704_164_645_123_456_790n, -1n];
+
+test('nanoseconds with a zone are kept, and distinguish records', async () => {
+  const file = (isUtc: boolean): Buffer =>
+    writeParquet([textColumn('k', ['a', 'a', 'b']), nanosecondColumn('t', INSTANTS, isUtc)]);
+  for (const isUtc of [true, false]) {
+    const id = `NANOS_${isUtc}`;
+    const job = await answerOf(id, file(isUtc), { key: 'k', date: 't' });
+    expect([id, job.stored]).toEqual([id, 3]);
+    const rows = await read(server, `/data/WS/${id}?limit=9&sort=asc`);
+    for (const time of [
+      '2024-01-02T03:04:05.123456789Z',
+      '2024-01-02T03:04:05.123456790Z',
+      '1969-12-31T23:59:59.999999999Z',
+    ]) {
+      expect(rows).toContain(time);
+    }
+  }
+});
+
+test('nanoseconds with a zone in whole microseconds are a date-time', async () => {
+  const micros = INSTANTS.map((instant) => (instant / 1000n) * 1000n);
+  const file = writeParquet([textColumn('k', ['a', 'b', 'c']), nanosecondColumn('t', micros)]);
+  await loaded(server, 'MICROS', file, { key: 'k' });
+  const { properties } =
+    server.tapedeck.services.lake.directory.dataset('WS', 'MICROS')?.schema ?? {};
+  expect(properties).toMatchObject({ t: { type: 'string', format: 'date-time' } });
+});
+
+test('times of day in nanoseconds are texts, with all digits', async () => {
+  const clocks = [45_296_123_456_789n, 0n];
+  const file = writeParquet([
+    textColumn('k', ['a', 'b']),
+    clockColumn('t', clocks),
+    clockColumn('z', clocks, true),
+    clockColumn('whole', [45_296_123_456_000n, 0n]),
+  ]);
+  await loaded(server, 'CLOCKS', file, { key: 'k' });
+  expect(JSON.parse(await read(server, '/data/WS/CLOCKS?limit=9&sort=asc'))).toEqual([
+    { k: 'a', t: '12:34:56.123456789', z: '12:34:56.123456789+00', whole: '12:34:56.123456' },
+    { k: 'b', t: '00:00:00', z: '00:00:00+00', whole: '00:00:00' },
+  ]);
+  const { properties } =
+    server.tapedeck.services.lake.directory.dataset('WS', 'CLOCKS')?.schema ?? {};
+  expect(properties).toMatchObject({ t: { type: 'string' }, whole: { format: 'time' } });
+});
+
+test('times in nanoseconds within an object keep their digits', async () => {
+  const o = {
+    name: 'o',
+    children: [nanosecondColumn('at', INSTANTS), clockColumn('of', [1n, 2n, 3n])],
+  };
+  await loaded(server, 'NESTED', writeParquet([textColumn('k', ['a', 'b', 'c']), o]), { key: 'k' });
+  expect(await read(server, '/data/WS/NESTED/a?last=1')).toBe(
+    '[{"k":"a","o":{"at":"2024-01-02 03:04:05.123456789+00","of":"00:00:00.000000001"}}]',
+  );
+});
+
+test('decimals of more than 38 digits are refused by name', async () => {
+  const wide = decimalColumn('wide', 76, 38, [10n ** 60n + 1n]);
+  const rule = 'has type decimal(76,38): write it as a decimal of at most 38 digits, or as text';
+  const columns = { wide, 'o.wide': { name: 'o', children: [wide] } };
+  for (const [name, column] of Object.entries(columns)) {
+    const answer = await load(server, 'WIDE', writeParquet([textColumn('k', ['a']), column]));
+    expect([answer.status, await answer.text()]).toEqual([
+      400,
+      expect.stringContaining(`column ${name} ${rule}`),
+    ]);
+  }
+});
+
+test('NaN and infinity within lists and objects are texts, as those of Arrow', async () => {
+  const floats = [0.1, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  const list = new arrow.List(new arrow.Field('item', new arrow.Float64()));
+  const table = new arrow.Table({
+    k: arrow.vectorFromArray(['a', 'b'], new arrow.Utf8()),
+    v: arrow.vectorFromArray([floats, [1.5]], list),
+  });
+  const bodies = {
+    ARROW: arrow.tableToIPC(table, 'stream'),
+    PARQUET: await parquetOf(`SELECT * FROM (VALUES
+      ('a', [0.1::DOUBLE, 'nan', 'inf', '-inf']), ('b', [1.5::DOUBLE])) AS t(k, v)`),
+  };
+  for (const [id, body] of Object.entries(bodies)) {
+    const { inferred } = await answerOf(id, body, { key: 'k' });
+    const rows = JSON.parse(await read(server, `/data/WS/${id}?limit=9&sort=asc`)) as unknown;
+    expect([id, rows]).toEqual([
+      id,
+      [
+        { k: 'a', v: [0.1, 'NaN', 'Infinity', '-Infinity'] },
+        { k: 'b', v: [1.5] },
+      ],
+    ]);
+    const note = expect.stringMatching(/^v: NaN or infinity .*text.*1 value.*line 1/) as unknown;
+    expect([id, inferred]).toEqual([id, expect.arrayContaining([note])]);
+  }
+  const nested =
+    await parquetOf(`SELECT 'a' AS k, MAP {'x': [{'y z': 'nan'::FLOAT, 's': 'NaN'}]} AS v
+    UNION ALL SELECT 'b', NULL UNION ALL SELECT 'c', MAP {'x': [NULL]}`);
+  await loaded(server, 'DEEP', nested, { key: 'k' });
+  expect(JSON.parse(await read(server, '/data/WS/DEEP?limit=9&sort=asc'))).toEqual([
+    { k: 'a', v: { x: [{ 'y z': 'NaN', s: 'NaN' }] } },
+    { k: 'b', v: null },
+    { k: 'c', v: { x: [null] } },
+  ]);
+});
+
+test('columns of Parquet with the same name, or none, are renamed with a note', async () => {
+  const column = (name: string): Field => textColumn(name, ['x']);
+  const file = writeParquet([column('a'), column('A'), column('a'), column('')]);
+  const { inferred } = await answerOf('RENAMED', file);
+  expect(inferred.join('\n')).toContain('are renamed: "A" is A_1, "a" is a_2, "" is');
 });
