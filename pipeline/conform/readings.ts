@@ -6,6 +6,7 @@ import { runStatements, fileLineOf, RECORD_NUMBER, quotedValue } from '../batch/
 import { UNREAD_LINES } from '../values/rejectedLines.ts';
 import { missingTest } from '../values/missing.ts';
 import { isOtherNumber, isPlainNumber } from '../values/numberFormats.ts';
+import { describeNoNumbers, hasDoubles, lacksNumberTest } from '../values/nestedValues.ts';
 import { fromClause, hasValueTest, type Relation, buildValue } from '../values/relation.ts';
 import type { Workbench } from '../bytes/workbench.ts';
 import { identifier } from '../../store/duckdb/sqlText.ts';
@@ -59,7 +60,7 @@ const withoutCuts = (relation: Relation): Relation => ({
 });
 
 function isReadDifferently(
-  { constant, cutsNanoseconds, inferred, name }: Relation['columns'][number],
+  { constant, cutsNanoseconds, inferred, name, nested }: Relation['columns'][number],
   { kind, nulls = [] }: Relation,
   properties: Properties,
 ): boolean {
@@ -67,6 +68,7 @@ function isReadDifferently(
   if (property === undefined || constant !== undefined) return false;
   const isText = toColumnType(property) === 'varchar';
   if (cutsNanoseconds === true) return true;
+  if (nested !== undefined && hasDoubles(nested)) return true;
   return (
     kind !== 'parquet' &&
     (nulls.length > 0 || (!isText && (inferred.missing === true || inferred.number !== undefined)))
@@ -83,6 +85,15 @@ function readingTerms(name: string, at: number, relation: Relation): readonly st
     `min(${RECORD_NUMBER}) FILTER (WHERE ${cut}) AS cutLine${at}`,
     `arg_min(${quotedValue(name)}, ${RECORD_NUMBER}) FILTER (WHERE ${cut}) AS cut${at}`,
   ];
+  const nested = column?.nested;
+  const lacks =
+    nested !== undefined && hasDoubles(nested) ? lacksNumberTest(cell, nested) : undefined;
+  if (lacks !== undefined) {
+    return [
+      `count(*) FILTER (WHERE ${lacks}) AS lacks${at}`,
+      `min(${RECORD_NUMBER}) FILTER (WHERE ${lacks}) AS lacking${at}`,
+    ];
+  }
   if (relation.kind === 'parquet') return cuts;
   const isPresent = `${hasValueTest(relation, name)} AND ${missingTest(cell, relation.nulls)}`;
   const mark = `${isPresent} AND read${at} IS NULL`;
@@ -114,12 +125,14 @@ function describeReadings(
   lineAt: (n: unknown) => number,
 ): readonly string[] {
   const notes: string[] = [];
-  const cuts = Number(row[`cuts${at}`]);
+  const cuts = Number(row[`cuts${at}`] ?? 0);
   if (cuts > 0) {
     const first = `${String(row[`cut${at}`])} in line ${lineAt(row[`cutLine${at}`])}`;
     const times = cuts === 1 ? '1 time is' : `${cuts} times are`;
     notes.push(`${name}: ${times} cut to microseconds, the first is ${first}`);
   }
+  const lacks = Number(row[`lacks${at}`] ?? 0);
+  if (lacks > 0) notes.push(describeNoNumbers(name, lacks, lineAt(row[`lacking${at}`])));
   const marks = Number(row[`marks${at}`] ?? 0);
   if (marks > 0) {
     const first = `${String(row[`mark${at}`])} in line ${lineAt(row[`marked${at}`])}`;

@@ -5,6 +5,7 @@ import { checkPropertyNames } from '../../store/lake/versions/columns.ts';
 import { newUuid } from '../../store/base/random.ts';
 import type { Binary } from '../bytes/reading.ts';
 import type { Workbench } from '../bytes/workbench.ts';
+import { describeNoNumbers } from '../values/nestedValues.ts';
 import type { Relation } from '../values/relation.ts';
 import { decode } from './child/decoders.ts';
 
@@ -27,5 +28,8 @@ export async function arrowRelation(
     name,
     inferred: { property, spelling: undefined, numeric: undefined },
   }));
-  return { kind: 'json', path, framing: 'lines', jsonPath: '$[*]', columns };
+  const notes = decoded.flatMap(({ name, noNumbers }) =>
+    noNumbers === undefined ? [] : [describeNoNumbers(name, noNumbers.count, noNumbers.first)],
+  );
+  return { kind: 'json', path, framing: 'lines', jsonPath: '$[*]', columns, notes };
 }

@@ -70,10 +70,24 @@ export const hasDoubles = (type: NestedType): boolean => leafKinds(type).include
 const isSpelledExactly = (type: NestedType, but?: LeafKind): boolean =>
   leafKinds(type).every((leaf) => leaf === undefined || leaf === but);
 
-/** SQL test whether a value may contain a double that is no number. */
-export const mayHaveNoNumber = (value: string): string => {
+/** SQL test whether a value may contain a double that is no number: a sum of such is none either. */
+function mayLackNumber(value: string, type: NestedType): string {
+  if (type.kind === 'list' && type.item.kind === 'value') {
+    return `coalesce(NOT isfinite(list_sum(${value})), false)`;
+  }
   const json = `CAST(to_json(${value}) AS VARCHAR)`;
-  return `(contains(${json}, 'NaN') OR contains(${json}, 'Infinity'))`;
+  return `coalesce(contains(${json}, 'NaN') OR contains(${json}, 'Infinity'), false)`;
+}
+
+/** SQL test whether a value contains a double that is no number. */
+export const lacksNumberTest = (value: string, type: NestedType): string =>
+  `CASE WHEN ${mayLackNumber(value, type)} THEN CAST(to_json(${value}) AS VARCHAR) <>
+    CAST(to_json(${spell(value, type, 0)}) AS VARCHAR) ELSE false END`;
+
+/** The line of a load about lists or objects with such doubles. */
+export const describeNoNumbers = (name: string, count: number, line: number): string => {
+  const values = count === 1 ? '1 value has' : `${count} values have`;
+  return `${name}: ${values} NaN or infinity inside, stored as texts; the first is in line ${line}`;
 };
 
 /** The value as JSON: NaN and infinity are the texts `NaN`, `Infinity` and `-Infinity`. */
@@ -81,7 +95,7 @@ export function nestedJson(value: string, type: NestedType): string {
   if (isSpelledExactly(type)) return `to_json(${value})`;
   const spelled = `to_json(${spell(value, type, 0)})`;
   return isSpelledExactly(type, 'double')
-    ? `CASE WHEN ${mayHaveNoNumber(value)} THEN ${spelled} ELSE to_json(${value}) END`
+    ? `CASE WHEN ${mayLackNumber(value, type)} THEN ${spelled} ELSE to_json(${value}) END`
     : spelled;
 }
 

@@ -30,6 +30,14 @@ export interface ArrowTask {
 export interface ArrowColumn {
   readonly name: string;
   readonly property: PropertyType;
+  /** Its lists or objects with doubles that are no number. */
+  readonly noNumbers?: RowCount;
+}
+
+interface RowCount {
+  readonly count: number;
+  /** The row of the first one, from 1. */
+  readonly first: number;
 }
 
 /**
@@ -53,28 +61,36 @@ export async function writeArrowLines(task: ArrowTask): Promise<readonly ArrowCo
   });
   if (columns.length === 0) throw new ArrowRefusal('it has no schema, or no column');
   const wider = new Map<string, PropertyType>();
-  const lines = Readable.from(toLines(reader, { columns, wider }, { ...task, bytesMax }));
+  const noNumbers = new Map<string, RowCount>();
+  const writing = { columns, wider, noNumbers };
+  const lines = Readable.from(toLines(reader, writing, { ...task, bytesMax }));
   await pipeline(lines, createWriteStream(task.to, { mode: 0o600 }));
-  return columns.map(({ name, property }) => ({ name, property: wider.get(name) ?? property }));
+  return columns.map(({ name, property }) => {
+    const column = { name, property: wider.get(name) ?? property };
+    const counted = noNumbers.get(name);
+    return counted === undefined ? column : { ...column, noNumbers: counted };
+  });
 }
 
 interface Writing {
   readonly columns: readonly ArrowColumn[];
   /** Types of columns whose values do not fit the type of their Arrow type. */
   readonly wider: Map<string, PropertyType>;
+  readonly noNumbers: Map<string, RowCount>;
 }
 
 type Batches = AsyncIterable<{ readonly data: Data; readonly numRows: number }>;
 
 async function* toLines(
   batches: Batches,
-  { columns: typed, wider }: Writing,
+  { columns: typed, noNumbers, wider }: Writing,
   { binary = 'hex', bytesMax }: Pick<ArrowTask, 'binary'> & { readonly bytesMax: number },
 ): AsyncGenerator<string> {
   const names = typed.map(({ name }) => name);
   const keys = names.map((name) => JSON.stringify(name));
   let text = '';
   let written = 0;
+  let rows = 0;
   for await (const { data, numRows } of batches) {
     const columns: readonly Data[] = data.children;
     for (const [at, column] of columns.entries()) {
@@ -83,9 +99,15 @@ async function* toLines(
       const property = widerProperty(column);
       if (property !== undefined) wider.set(name, property);
     }
-    const texts = columns.map((column, at) =>
-      isBytes(column.type) ? byteTexts(column, names[at] ?? '', binary) : columnTexts(column),
-    );
+    const texts = columns.map((column, at) => {
+      const name = names[at] ?? '';
+      if (isBytes(column.type)) return byteTexts(column, name, binary);
+      if (column.children.length === 0) return columnTexts(column);
+      return countingTexts(column, (row) => {
+        const { count, first } = noNumbers.get(name) ?? { count: 0, first: rows + row + 1 };
+        noNumbers.set(name, { count: count + 1, first });
+      });
+    });
     for (let row = 0; row < numRows; row += 1) {
       const members = texts.map((textAt, at) => `${keys[at]}:${textAt(row)}`);
       text += `{${members.join(',')}}\n`;
@@ -96,8 +118,24 @@ async function* toLines(
       yield text;
       text = '';
     }
+    rows += numRows;
   }
   yield text;
+}
+
+/** @param onNoNumber called with a row that has a double that is no number */
+function countingTexts(
+  column: Data,
+  onNoNumber: (row: number) => void,
+): ReturnType<typeof columnTexts> {
+  const seen = { count: 0 };
+  const textAt = columnTexts(column, seen);
+  return (row) => {
+    const before = seen.count;
+    const text = textAt(row);
+    if (seen.count > before) onNoNumber(row);
+    return text;
+  };
 }
 
 /** Limits the decompressed bytes of the whole file, over all of its batches. */

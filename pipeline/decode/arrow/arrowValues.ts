@@ -73,8 +73,13 @@ const areSupported = (fields: DataType['children']): boolean =>
 /** Returns the value of a row as JSON. */
 type TextAt = (row: number) => string;
 
-export function columnTexts(data: Data): TextAt {
-  const value = valueReader(data);
+/** Counts doubles that are no number: JSON has texts in their place. */
+export interface NoNumbers {
+  count: number;
+}
+
+export function columnTexts(data: Data, seen: NoNumbers = { count: 0 }): TextAt {
+  const value = valueReader(data, seen);
   return (row) => (data.getValid(row) ? value(row) : 'null');
 }
 
@@ -90,14 +95,14 @@ interface Details {
 
 const detailsOf = ({ type }: Data): Details => type as unknown as Details;
 
-function valueReader(data: Data): TextAt {
+function valueReader(data: Data, seen: NoNumbers): TextAt {
   const { type, values } = data;
   const { unit = 0 } = detailsOf(data);
   switch (type.typeId) {
     case Type.Int:
       return (row) => String(values[row]);
     case Type.Float:
-      return (row) => numberText(floatAt(data, row));
+      return (row) => numberText(floatAt(data, row), seen);
     case Type.Decimal:
       return (row) => exactText(decimalText(data, row));
     case Type.Bool:
@@ -110,10 +115,10 @@ function valueReader(data: Data): TextAt {
     case Type.Time:
       return (row) => `"${clockText(BigInt(values[row] ?? 0), unit)}"`;
     case Type.Dictionary:
-      return dictionaryTexts(data);
+      return dictionaryTexts(data, seen);
     case Type.Struct: {
       const names = type.children.map(({ name }: { name: string }) => JSON.stringify(name));
-      const texts = data.children.map((child: Data) => columnTexts(child));
+      const texts = data.children.map((child: Data) => columnTexts(child, seen));
       return (row) =>
         `{${texts.map((textAt: TextAt, at: number) => `${names[at]}:${textAt(row)}`).join(',')}}`;
     }
@@ -121,7 +126,7 @@ function valueReader(data: Data): TextAt {
     case Type.LargeList:
     case Type.FixedSizeList:
     case Type.Map:
-      return listTexts(data);
+      return listTexts(data, seen);
     case Type.Null:
       return () => 'null';
     case Type.Utf8View:
@@ -136,8 +141,11 @@ const DAY_MS = 86_400_000;
 const PER_SECOND = [1n, 1_000n, 1_000_000n, 1_000_000_000n];
 const SECONDS_MAX = 8_640_000_000_000n;
 
-const numberText = (value: number): string =>
-  Number.isFinite(value) ? JSON.stringify(value) : `"${value}"`;
+function numberText(value: number, seen: NoNumbers): string {
+  if (Number.isFinite(value)) return JSON.stringify(value);
+  seen.count += 1;
+  return `"${value}"`;
+}
 
 /** Decodes texts unchanged: Arrow's own decoder would drop a byte order mark. */
 function offsetTexts({ valueOffsets, values }: Data): TextAt {
@@ -207,9 +215,9 @@ function clockText(count: bigint, unit: number): string {
   return `${two(seconds / 3600)}:${two((seconds / 60) % 60)}:${two(seconds % 60)}${part}`;
 }
 
-function dictionaryTexts(data: Data): TextAt {
+function dictionaryTexts(data: Data, seen: NoNumbers): TextAt {
   const pieces: readonly Data[] = data.dictionary?.data ?? [];
-  const texts = pieces.map((piece) => columnTexts(piece));
+  const texts = pieces.map((piece) => columnTexts(piece, seen));
   return (row) => {
     let at = Number(data.values[row]);
     for (const [n, { length }] of pieces.entries()) {
@@ -220,11 +228,11 @@ function dictionaryTexts(data: Data): TextAt {
   };
 }
 
-function listTexts(data: Data): TextAt {
+function listTexts(data: Data, seen: NoNumbers): TextAt {
   const { children, type, valueOffsets } = data;
   const [child] = children;
   if (child === undefined) return () => '[]';
-  const texts = type.typeId === Type.Map ? entryTexts(child) : columnTexts(child);
+  const texts = type.typeId === Type.Map ? entryTexts(child, seen) : columnTexts(child, seen);
   const fixed = type.typeId === Type.FixedSizeList ? detailsOf(data).listSize : undefined;
   const [open, close] = type.typeId === Type.Map ? ['{', '}'] : ['[', ']'];
   return (row) => {
@@ -237,8 +245,8 @@ function listTexts(data: Data): TextAt {
 }
 
 /** Writes `"key":value` for the entries of a map. */
-function entryTexts({ children }: Data): TextAt {
-  const [keys, values] = children.map((child: Data) => columnTexts(child));
+function entryTexts({ children }: Data, seen: NoNumbers): TextAt {
+  const [keys, values] = children.map((child: Data) => columnTexts(child, seen));
   return (row) => {
     const key = keys?.(row) ?? 'null';
     return `${key.startsWith('"') ? key : JSON.stringify(key)}:${values?.(row) ?? 'null'}`;
