@@ -72,10 +72,10 @@ const writtenNanoseconds = (text: string, read: Written): string =>
 /** Digits below a microsecond. */
 const NANOSECONDS = String.raw`[.,]\d{6}(\d{1,3})`;
 
-/** Reads a text as a date; a time of day must be midnight. */
+/** Reads a text as a date; a time of day must be midnight. DuckDB spells the year 0 as 1 BC. */
 function writtenDay(text: string, read: Written): string {
-  const midnight = (at: string): string =>
-    `CASE WHEN ${at} = date_trunc('day', ${at}) THEN CAST(${at} AS DATE) END`;
+  const midnight = (at: string): string => `CASE WHEN ${at} = date_trunc('day', ${at})
+    AND ${at} >= TIMESTAMP '0001-01-01' THEN CAST(${at} AS DATE) END`;
   return evaluateOnce(writtenInstant(text, read), 'instant', midnight);
 }
 

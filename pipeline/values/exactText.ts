@@ -137,8 +137,10 @@ export const significant = (text: string): string =>
 function exactDay(text: string): string {
   const day = `TRY_CAST(${text} AS DATE)`;
   const midnight = `TRY_CAST(${text} AS TIMESTAMP) = ${day}`;
-  return `CASE WHEN strlen(${text}) = 10 AND ${text} < ':' AND ${text} >= '0' THEN ${day}
-    WHEN ${text} < 'A' AND NOT contains(${text}, 'inf') AND ${midnight} THEN ${day} END`;
+  // DuckDB spells the year 0 as 1 BC.
+  return `CASE WHEN strlen(${text}) = 10 AND ${text} < ':' AND ${text} >= '0001' THEN ${day}
+    WHEN ${text} < 'A' AND NOT contains(${text}, 'inf') AND NOT starts_with(${text}, '0000')
+    AND ${midnight} THEN ${day} END`;
 }
 
 const DECIMAL = String.raw`[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?`;
@@ -199,14 +201,28 @@ export function castTyped(value: string, property: PropertyType, to: ColumnType)
   const decimal = parseDecimal(from);
   if (to === 'int64' && decimal !== undefined) return castText(`CAST(${value} AS VARCHAR)`, to);
   if (to === 'float64' && from !== 'float64') return exactDouble(value, decimal);
+  if (from === 'date' && to === 'varchar') return dayText(value);
   const cast = `TRY_CAST(${value} AS ${sqlType(to)})`;
+  if (to === 'date') {
+    const isDay = from === 'date' ? 'true' : `${cast} = ${value}`;
+    return `CASE WHEN ${hasFourDigitYear(cast)} AND ${isDay} THEN ${cast} END`;
+  }
   // A comparison would cut the nanoseconds of a time of day.
   if (to === 'time') return `CASE WHEN epoch_ns(${value}) % 1000 = 0 THEN ${cast} END`;
   const narrows =
-    (to === 'int64' && from === 'float64') ||
-    (to === 'date' && from !== 'date') ||
-    (to === 'timestamp' && from === 'timestamp_ns');
+    (to === 'int64' && from === 'float64') || (to === 'timestamp' && from === 'timestamp_ns');
   return narrows ? `CASE WHEN ${cast} = ${value} THEN ${cast} END` : cast;
+}
+
+const hasFourDigitYear = (day: string): string =>
+  `${day} BETWEEN DATE '0001-01-01' AND DATE '9999-12-31'`;
+
+/** ISO 8601, with a sign and six digits of years outside of 0 to 9999; DuckDB writes `(BC)`. */
+function dayText(day: string): string {
+  const years = `CASE WHEN year(${day}) BETWEEN 0 AND 9999 THEN printf('%04d', year(${day}))
+    ELSE printf('%s%06d', CASE WHEN year(${day}) < 0 THEN '-' ELSE '+' END, abs(year(${day}))) END`;
+  return `CASE WHEN ${hasFourDigitYear(day)} THEN CAST(${day} AS VARCHAR)
+    WHEN ${day} IS NOT NULL THEN ${years} || strftime(${day}, '-%m-%d') END`;
 }
 
 /** Integers up to this one are doubles. */

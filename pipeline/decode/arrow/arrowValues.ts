@@ -189,11 +189,25 @@ function decimalText(data: Data, row: number): string {
   return `${whole < 0n ? '-' : ''}${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
 }
 
-const dateText = (ms: number): string => {
+function dateText(ms: number): string {
+  if (ms % DAY_MS === 0) return `"${dayText(ms / DAY_MS)}"`;
   const date = new Date(ms);
-  if (Number.isNaN(date.getTime())) return `"${ms}"`;
-  return JSON.stringify(ms % DAY_MS === 0 ? date.toISOString().slice(0, 10) : date.toISOString());
-};
+  return Number.isNaN(date.getTime()) ? `"${ms}"` : JSON.stringify(date.toISOString());
+}
+
+/** Days of 400 years. */
+const CYCLE_DAYS = 146_097;
+
+/** ISO 8601, with a sign and six digits of years outside of 0 to 9999. */
+function dayText(days: number): string {
+  const cycles = Math.floor(days / CYCLE_DAYS);
+  const date = new Date((days - cycles * CYCLE_DAYS) * DAY_MS);
+  const year = date.getUTCFullYear() + 400 * cycles;
+  const isUsual = year >= 0 && year <= 9999;
+  const digits = String(Math.abs(year)).padStart(isUsual ? 4 : 6, '0');
+  const sign = year < 0 ? '-' : '+';
+  return `${isUsual ? '' : sign}${digits}${date.toISOString().slice(4, 10)}`;
+}
 
 function momentText(count: bigint, unit: number): string {
   const per = PER_SECOND[unit] ?? 1n;

@@ -7,6 +7,7 @@ import { startServer, type TestServer } from '../../base/server.ts';
 import { parquetOf } from '../../soak/fuzz/http/bases.ts';
 import {
   clockColumn,
+  dayColumn,
   decimalColumn,
   type Field,
   nanosecondColumn,
@@ -210,4 +211,39 @@ test('columns of Parquet with the same name, or none, are renamed with a note', 
   const file = writeParquet([column('a'), column('A'), column('a'), column('')]);
   const { notes } = await answerOf('RENAMED', file);
   expect(notes.join('\n')).toContain('are renamed: "A" is A_1, "a" is a_2, "" is');
+});
+
+test('days outside of the years 1 to 9999 are texts in ISO 8601, as those of Arrow', async () => {
+  const days = [2_932_896, 2_932_897, -719_163, -1_000_000, 2_000_000_000, -719_162];
+  const texts = [
+    '9999-12-31',
+    '+010000-01-01',
+    '0000-12-31',
+    '-000768-02-04',
+    '+5477784-01-06',
+    '0001-01-01',
+  ];
+  const keys = days.map((_, at) => `k${at}`);
+  const table = new arrow.Table({
+    k: arrow.vectorFromArray(keys, new arrow.Utf8()),
+    d: new arrow.Vector([
+      arrow.makeData({ type: new arrow.DateDay(), data: Int32Array.from(days) }),
+    ]),
+  });
+  const bodies = {
+    DAYS_PARQUET: writeParquet([textColumn('k', keys), dayColumn('d', days)]),
+    DAYS_ARROW: arrow.tableToIPC(table, 'stream'),
+  };
+  for (const [id, body] of Object.entries(bodies)) {
+    const { notes } = await answerOf(id, body, { key: 'k' });
+    expect(notes.join('\n')).toContain('d becomes string: ');
+    const rows = JSON.parse(await read(server, `/data/WS/${id}?limit=9&sort=asc`)) as unknown;
+    expect([id, rows]).toEqual([id, texts.map((d, at) => ({ k: `k${at}`, d }))]);
+
+    const schema = { properties: { k: { type: 'string' }, d: { type: 'string', format: 'date' } } };
+    const dataset = { datasetId: `${id}_3`, schema, columnMapping: { key: 'k', date: 'd' } };
+    expect((await send(server, 'POST', '/datasets/WS', { dataset })).status).toBe(200);
+    const declared = await answerOf(`${id}_3`, body);
+    expect([id, declared.stored, declared.rejected]).toEqual([id, 2, 4]);
+  }
 });
