@@ -1,5 +1,5 @@
-// Spells lists and objects of Parquet as JSON. DuckDB's own spelling of a double that is no number is no JSON,
-// and times that are read as timestamps without a zone need their own spelling.
+// Spells lists and objects of Parquet as JSON. DuckDB's own spelling of a double that is no number is not
+// JSON, and times that are read as timestamps without a zone need their own spelling.
 import { identifier, literal } from '../../store/duckdb/sqlText.ts';
 
 /** How a value is spelled, if DuckDB's spelling is not exact. */

@@ -1,5 +1,5 @@
-// Finds sentences that the product writes more than once: errors, reasons and notes. Each belongs in one place,
-// where its rule is checked, so that a new wording is one change.
+// Finds sentences that the product writes more than once: errors, reasons and notes. Each belongs in one
+// place, where its rule is checked, so that a new wording is one change.
 import type { Source } from '../architecture/syntax.ts';
 import { isIn, PRODUCT } from '../architecture/tree.ts';
 
