@@ -2,15 +2,17 @@
 // accepts a depth at which writing the value again overflows the stack.
 import { isExactDigits } from '../../store/base/exactJson.ts';
 
-/** Depth of nested objects and lists, as in files. */
-const DEPTH_MAX = 1_000;
+/** Depth of nested objects and lists. */
+export const DEPTH_MAX = 1_000;
+
+export const TOO_DEEP = `objects and lists over ${DEPTH_MAX} deep`;
 
 /** @param value of the JSON text */
 export function findHiddenFault(text: string, value: unknown): string | undefined {
   let names = countNames(text);
   let level: readonly unknown[] = [value];
   for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > DEPTH_MAX) return `objects and lists over ${DEPTH_MAX} deep`;
+    if (depth > DEPTH_MAX) return TOO_DEEP;
     const below: unknown[] = [];
     for (const one of level) {
       if (typeof one !== 'object' || one === null || isExactDigits(one)) continue;

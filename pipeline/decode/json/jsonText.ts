@@ -1,11 +1,9 @@
 // Parses JSON strictly by RFC 8259, and reports the position of a fault. DuckDB silently accepts a comma
 // before a bracket, NaN and a repeated member. The parser scans bytes and creates no values, so that digits
 // are kept as they are written.
+import { DEPTH_MAX, TOO_DEEP } from '../../values/hiddenFaults.ts';
 import { fitsDouble } from '../../values/infer.ts';
 import { Failure } from '../../../store/base/failure.ts';
-
-/** Depth of nested objects and lists. */
-const DEPTH_MAX = 1_000;
 
 export const noValueSentence = (word: string): string => `${word}, which is no JSON value`;
 
@@ -206,8 +204,7 @@ export class JsonText {
   }
 
   #checkDepth(depth: number): void {
-    if (depth >= DEPTH_MAX)
-      throw new JsonFault(this.at, `objects and lists over ${DEPTH_MAX} deep`);
+    if (depth >= DEPTH_MAX) throw new JsonFault(this.at, TOO_DEEP);
   }
 
   #repeatedName(name: Slice, text: string): JsonFault {

@@ -55,9 +55,9 @@ export class Thrift {
       if (head === 0) return;
       id = head >> 4 === 0 ? this.integer() : id + (head >> 4);
       const type = head & 0x0f;
-      const taken = take(id, type);
-      if (taken === 'end') return;
-      if (!taken) this.#skip(type, depth);
+      const result = take(id, type);
+      if (result === 'end') return;
+      if (!result) this.#skip(type, depth);
     }
   }
 
@@ -75,7 +75,7 @@ export class Thrift {
   text(): string {
     const length = this.unsigned();
     this.#at += length;
-    if (this.#at > this.#bytes.length) throw new Error('a text is too long');
+    if (this.#at > this.#bytes.length) throw new Error('a name ends behind the header');
     return this.#bytes.toString('utf8', this.#at - length, this.#at);
   }
 

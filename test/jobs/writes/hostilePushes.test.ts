@@ -86,8 +86,8 @@ test('a repeated member is refused with its place, at any depth', async ({ serve
 test('counts that only a flush decides are null', async ({ server }) => {
   await loaded(server, 'P', 'k,d,v\nA,2024-01-01,1\n', INDEX);
   const record = '{"k":"A","d":"2024-01-01","v":2}';
-  const kept = JSON.parse((await push(server, record, '?duplicates=keep-first')).text) as object;
-  expect(kept).toMatchObject({ received: 1, stored: null, replaced: 0, duplicates: null });
+  const first = JSON.parse((await push(server, record, '?duplicates=keep-first')).text) as object;
+  expect(first).toMatchObject({ received: 1, stored: null, replaced: 0, duplicates: null });
   const replaced = JSON.parse((await push(server, record)).text) as object;
   expect(replaced).toMatchObject({ received: 1, stored: 1, replaced: null, duplicates: 0 });
 });
