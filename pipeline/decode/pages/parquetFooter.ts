@@ -26,6 +26,7 @@ interface LogicalType {
 
 interface Footer {
   readonly columns: readonly SchemaNode[];
+  /** Its first bytes. */
   readonly bytes: Buffer;
   /** Offset in the file. */
   readonly from: number;
@@ -44,6 +45,8 @@ const MAGIC = 'PAR1';
 /** Length of the footer, and `PAR1`. */
 const TAIL_BYTES = 8;
 const NODES_MAX = 100_000;
+/** Bytes of a footer that are read: its schema is at its beginning. */
+const SCHEMA_BYTES_MAX = 8 * 1024 ** 2;
 const DEPTH_MAX = 64;
 
 const isNanoseconds = ({ logical }: SchemaNode): boolean => logical?.unit === NANOSECONDS;
@@ -70,8 +73,8 @@ export async function readFooter(path: string): Promise<Footer | undefined> {
     const length = tail.readUInt32LE();
     const from = size - TAIL_BYTES - length;
     if (tail.toString('latin1', 4) !== MAGIC || from < MAGIC.length) return undefined;
-    const bytes = Buffer.alloc(length);
-    await file.read(bytes, 0, length, from);
+    const bytes = Buffer.alloc(Math.min(length, SCHEMA_BYTES_MAX));
+    await file.read(bytes, 0, bytes.length, from);
     return { columns: readColumns(bytes), bytes, from };
   } catch {
     return undefined;

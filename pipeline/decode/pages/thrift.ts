@@ -65,11 +65,16 @@ export class Thrift {
     if (type === TYPE.byte) this.#byte();
     else if (TYPE.integers.includes(type)) this.unsigned();
     else if (type === TYPE.double) this.#at += 8;
-    else if (type === TYPE.binary) this.#at += this.unsigned();
+    else if (type === TYPE.binary) this.#skipBinary();
     else if (type === TYPE.struct) this.fields(() => false, depth + 1);
     else if (TYPE.lists.includes(type)) this.#skipList(depth);
     // The value of a boolean is part of its type.
     else if (type > 2) throw new Error('the header has an unknown type');
+  }
+
+  #skipBinary(): void {
+    const length = this.unsigned();
+    this.#at += length;
   }
 
   text(): string {
