@@ -16,12 +16,15 @@ import type { Workbench } from '../bytes/workbench.ts';
 import type { Relation } from '../values/relation.ts';
 import { decode } from './child/decoders.ts';
 import {
+  type Footer,
   isFineClock,
   isFineInstant,
+  isInt96,
   leavesOf,
   readFooter,
   type SchemaNode,
   writeFineTimes,
+  writeInt96AsBytes,
 } from './pages/parquetFooter.ts';
 import { hasChecksums, UNREADABLE_PARQUET } from './pages/parquetPages.ts';
 import { type LeafKind, parseNested } from '../values/nestedValues.ts';
@@ -48,10 +51,7 @@ export async function parquetRelation(
   const footer = await readFooter(path);
   const schema = footer?.columns ?? [];
   for (const node of schema) refuseWideDecimals(node, []);
-  const exact = join(bench.folder, newUuid());
-  const isFine = schema.flatMap(leavesOf).some((leaf) => isFineInstant(leaf) || isFineClock(leaf));
-  if (footer !== undefined && isFine) await writeFineTimes(path, exact, footer);
-  const source = isFine ? exact : path;
+  const source = footer === undefined ? path : await exactTimes(path, footer, bench);
   const described = await describe(source, bench);
   if (await hasChecksums(path)) await checkChunks(path, bench);
   const bytes = described.flatMap((row) =>
@@ -64,7 +64,84 @@ export async function parquetRelation(
   return { ...relation, notes: [note, ...(relation.notes ?? [])] };
 }
 
-/** DuckDB reads decimals of more digits as doubles. */
+/** The file, or a copy with times that DuckDB reads to the nanosecond. */
+async function exactTimes(path: string, footer: Footer, bench: Workbench): Promise<string> {
+  let [source, current] = [path, footer];
+  const isFine = footer.columns
+    .flatMap(leavesOf)
+    .some((leaf) => isFineInstant(leaf) || isFineClock(leaf));
+  if (isFine) {
+    source = join(bench.folder, newUuid());
+    await writeFineTimes(path, source, footer);
+    current = (await readFooter(source)) ?? footer;
+  }
+  return current.columns.some(isInt96) ? exactInt96(source, current, bench) : source;
+}
+
+/** Days since 1970 of instants in nanoseconds, in 64 bits. */
+const FINE_DAYS_MAX = 106_750;
+/** The Julian day that begins at noon of 1970-01-01. */
+const JULIAN_DAY_1970 = 2_440_588;
+const DAY_MICROSECONDS = 86_400_000_000;
+
+/**
+ * The file, or a copy with nanoseconds in place of instants of 96 bits, which DuckDB reads to the
+ * microsecond.
+ * @throws Failure InvalidBody for nanoseconds beside times that no type with nanoseconds holds
+ */
+async function exactInt96(path: string, footer: Footer, bench: Workbench): Promise<string> {
+  const raw = join(bench.folder, newUuid());
+  await writeInt96AsBytes(path, raw, footer);
+  const described = await describe(raw, bench);
+  const names = described.flatMap((row, at) => {
+    const node = footer.columns[at];
+    return node !== undefined && isInt96(node) ? [String(row['column_name'])] : [];
+  });
+  const terms = names.flatMap((name, at) => {
+    const { days, nanoseconds } = int96Parts(identifier(name));
+    const isFar = `abs(${days}) > ${FINE_DAYS_MAX}`;
+    return [
+      `min(file_row_number) FILTER (WHERE ${nanoseconds} % 1000 <> 0) AS fine${at}`,
+      `min(file_row_number) FILTER (WHERE ${isFar}) AS far${at}`,
+    ];
+  });
+  const counts = `SELECT ${terms.join(', ')} FROM read_parquet(${literal(raw)}, file_row_number = true)`;
+  const [[row = {}] = []] = await queryParquet([counts], raw, bench);
+  const isFine = (at: number): boolean => typeof row[`fine${at}`] !== 'object';
+  for (const [at, name] of names.entries()) {
+    const far = row[`far${at}`] ?? undefined;
+    if (!isFine(at) || far === undefined) continue;
+    const what = `column ${name} has nanoseconds in row ${Number(row[`fine${at}`]) + 1}`;
+    const beside = `a time outside of the years 1678 to 2261 in row ${Number(far) + 1}`;
+    const rule = 'write it in microseconds, or as text';
+    throw new Failure('InvalidBody', `${what} and ${beside}, which no type keeps: ${rule}`);
+  }
+  if (!names.some((_, at) => isFine(at))) return path;
+  const times = names.map((name, at) => {
+    const { days, nanoseconds } = int96Parts(identifier(name));
+    const micros = `make_timestamp(${days} * ${DAY_MICROSECONDS} + ${nanoseconds} // 1000)`;
+    const fine = `make_timestamp_ns(${days} * ${DAY_MICROSECONDS}000 + ${nanoseconds})`;
+    return `${isFine(at) ? fine : micros} AS ${identifier(name)}`;
+  });
+  const to = join(bench.folder, newUuid());
+  const query = `SELECT * REPLACE (${times.join(', ')}) FROM read_parquet(${literal(raw)})`;
+  await queryParquet([`COPY (${query}) TO ${literal(to)} (FORMAT parquet)`], raw, bench);
+  return to;
+}
+
+/** The two numbers in 12 bytes, of which the last is the first in digits. */
+function int96Parts(bytes: string): { readonly days: string; readonly nanoseconds: string } {
+  const number = (from: number, count: number): string => {
+    const digits = Array.from(
+      { length: count },
+      (_, at) => `substr(hex(${bytes}), ${2 * (from + count - at) - 1}, 2)`,
+    );
+    return `CAST('0x' || ${digits.join(' || ')} AS BIGINT)`;
+  };
+  return { days: `(${number(8, 4)} - ${JULIAN_DAY_1970})`, nanoseconds: number(0, 8) };
+}
+
+/** @throws Failure InvalidBody for a decimal that DuckDB would read as a double */
 function refuseWideDecimals(
   { children, decimal, name }: SchemaNode,
   above: readonly string[],
@@ -159,8 +236,12 @@ function toRelation(
     return original === name ? [] : [`${JSON.stringify(original)} is ${name}`];
   });
   const note = `columns without a name, or with that of another, are renamed: ${renamed.join(', ')}`;
-  const relation = { kind: 'parquet', path, columns } as const;
-  return renamed.length === 0 ? relation : { ...relation, notes: [note] };
+  const nested = schema.flatMap((node) =>
+    !isInt96(node) && leavesOf(node).some(isInt96) ? [node.name] : [],
+  );
+  const cut = `times of type INT96 within ${nested.join(', ')} are read to the microsecond`;
+  const notes = [...(renamed.length === 0 ? [] : [note]), ...(nested.length === 0 ? [] : [cut])];
+  return { kind: 'parquet', path, columns, ...(notes.length === 0 ? {} : { notes }) };
 }
 
 type ParquetColumn = Relation['columns'][number];

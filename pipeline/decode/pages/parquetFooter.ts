@@ -12,6 +12,15 @@ export interface SchemaNode {
   readonly physical: number | undefined;
   readonly decimal: { readonly precision: number; readonly scale: number } | undefined;
   readonly logical: LogicalType | undefined;
+  /** Where the footer has the physical type and, if it does, the length of its values. */
+  readonly physicalAt: Range | undefined;
+  readonly lengthAt: Range | undefined;
+}
+
+/** Offsets in the footer. */
+interface Range {
+  readonly from: number;
+  readonly to: number;
 }
 
 interface LogicalType {
@@ -24,7 +33,7 @@ interface LogicalType {
   readonly flagAt: number;
 }
 
-interface Footer {
+export interface Footer {
   readonly columns: readonly SchemaNode[];
   /** Its first bytes. */
   readonly bytes: Buffer;
@@ -97,13 +106,99 @@ export async function writeFineTimes(path: string, to: string, footer: Footer): 
     if (isClock) set(logical.at, LOGICAL.timestamp, TYPE.struct);
     if (logical.isUtc) set(logical.flagAt, (bytes[logical.flagAt] ?? 0) >> 4, FALSE);
   }
+  await writeCopy(path, to, footer.from, bytes);
+}
+
+/** Writes a copy of the file with another footer. */
+async function writeCopy(path: string, to: string, from: number, footer: Buffer): Promise<void> {
   await copyFile(path, to, constants.COPYFILE_FICLONE);
+  const tail = Buffer.alloc(TAIL_BYTES);
+  tail.writeUInt32LE(footer.length);
+  tail.write(MAGIC, 4);
   const file = await open(to, 'r+');
   try {
-    await file.write(bytes, 0, bytes.length, footer.from);
+    await file.truncate(from);
+    await file.write(Buffer.concat([footer, tail]), 0, footer.length + TAIL_BYTES, from);
   } finally {
     await file.close();
   }
+}
+
+const INT96 = 3;
+/** Thrift's spelling of the type of bytes of a fixed length, and of the length of 12. */
+const FIXED_TYPE = Buffer.from([0x0e]);
+const LENGTH_OF_12 = Buffer.from([0x18]);
+/** Thrift's header of an integer whose number follows that of the field before. */
+const NEXT_INTEGER = 0x15;
+
+/** Whether a column has instants of 96 bits: nanoseconds of a day, and the day. */
+export const isInt96 = (node: SchemaNode): boolean =>
+  node.children.length === 0 && node.physical === INT96;
+
+/** A copy of the file whose columns of 96-bit instants, apart from those within others, are 12 bytes. */
+export async function writeInt96AsBytes(path: string, to: string, footer: Footer): Promise<void> {
+  const pieces: Buffer[] = [];
+  let done = 0;
+  const replace = ({ from, to: end }: Range, bytes: Buffer): void => {
+    pieces.push(footer.bytes.subarray(done, from), bytes);
+    done = end;
+  };
+  const areInt96 = footer.columns.flatMap((column) =>
+    leavesOf(column).map((leaf) => leaf === column && isInt96(leaf)),
+  );
+  for (const { lengthAt, physicalAt } of footer.columns.filter(isInt96)) {
+    if (physicalAt === undefined) throw UNUSUAL;
+    replace(physicalAt, FIXED_TYPE);
+    if (lengthAt !== undefined) replace(lengthAt, LENGTH_OF_12);
+    else {
+      const { to: at } = physicalAt;
+      const head = footer.bytes[at] ?? 0;
+      // The next field counts from the length now.
+      const next = head >> 4 === 0 ? head : head - 0x10;
+      const added = [NEXT_INTEGER, ...LENGTH_OF_12, next];
+      replace({ from: at, to: at + 1 }, Buffer.from(added));
+    }
+  }
+  for (const range of readChunkTypes(footer.bytes, areInt96)) replace(range, FIXED_TYPE);
+  pieces.push(footer.bytes.subarray(done));
+  await writeCopy(path, to, footer.from, Buffer.concat(pieces));
+}
+
+/** Where the footer has the physical types of the pages of some columns, by number. */
+function readChunkTypes(footer: Buffer, isWanted: readonly boolean[]): readonly Range[] {
+  const thrift = new Thrift(footer);
+  const ranges: Range[] = [];
+  const readChunk = (at: number): void => {
+    const readMetadata = (id: number, type: number): boolean => {
+      if (id !== 1 || !TYPE.integers.includes(type)) return false;
+      const from = thrift.at;
+      thrift.integer();
+      if (isWanted[at] === true) ranges.push({ from, to: thrift.at });
+      return true;
+    };
+    thrift.fields((id, type) => {
+      if (id !== 3 || type !== TYPE.struct) return false;
+      thrift.fields(readMetadata);
+      return true;
+    });
+  };
+  const each = (read: (at: number) => void): void => {
+    const { count } = thrift.list();
+    for (let at = 0; at < count; at += 1) read(at);
+  };
+  const readGroup = (): void => {
+    thrift.fields((id, type) => {
+      if (id !== 1 || !TYPE.lists.includes(type)) return false;
+      each(readChunk);
+      return true;
+    });
+  };
+  thrift.fields((id, type) => {
+    if (id !== 4 || !TYPE.lists.includes(type)) return false;
+    each(readGroup);
+    return 'end';
+  });
+  return ranges;
 }
 
 function readColumns(footer: Buffer): readonly SchemaNode[] {
@@ -131,11 +226,15 @@ type FlatNode = Omit<SchemaNode, 'children'> & { readonly childCount: number };
 
 function readNode(thrift: Thrift): FlatNode {
   const numbers = new Map<number, number>();
+  const ranges = new Map<number, Range>();
   let name = '';
   let logical: LogicalType | undefined;
   thrift.fields((id, type) => {
-    if (TYPE.integers.includes(type)) numbers.set(id, thrift.integer());
-    else if (id === 4 && type === TYPE.binary) name = thrift.text();
+    const from = thrift.at;
+    if (TYPE.integers.includes(type)) {
+      numbers.set(id, thrift.integer());
+      ranges.set(id, { from, to: thrift.at });
+    } else if (id === 4 && type === TYPE.binary) name = thrift.text();
     else if (id === 10 && type === TYPE.struct) logical = readLogical(thrift);
     else return false;
     return true;
@@ -146,6 +245,8 @@ function readNode(thrift: Thrift): FlatNode {
     name,
     childCount: numbers.get(5) ?? 0,
     physical: numbers.get(1),
+    physicalAt: ranges.get(1),
+    lengthAt: ranges.get(2),
     decimal: isDecimal ? { precision, scale } : undefined,
     logical,
   };

@@ -55,9 +55,9 @@ export class Thrift {
       if (head === 0) return;
       id = head >> 4 === 0 ? this.integer() : id + (head >> 4);
       const type = head & 0x0f;
-      const result = take(id, type);
-      if (result === 'end') return;
-      if (!result) this.#skip(type, depth);
+      const outcome = take(id, type);
+      if (outcome === 'end') return;
+      if (!outcome) this.#skip(type, depth);
     }
   }
 
@@ -65,22 +65,24 @@ export class Thrift {
     if (type === TYPE.byte) this.#byte();
     else if (TYPE.integers.includes(type)) this.unsigned();
     else if (type === TYPE.double) this.#at += 8;
-    else if (type === TYPE.binary) this.#skipBinary();
+    else if (type === TYPE.binary) this.#skipBytes();
     else if (type === TYPE.struct) this.fields(() => false, depth + 1);
     else if (TYPE.lists.includes(type)) this.#skipList(depth);
     // The value of a boolean is part of its type.
     else if (type > 2) throw new Error('the header has an unknown type');
   }
 
-  #skipBinary(): void {
-    const length = this.unsigned();
-    this.#at += length;
-  }
-
-  text(): string {
+  /** Returns the length. */
+  #skipBytes(): number {
+    // First: it moves the position.
     const length = this.unsigned();
     this.#at += length;
     if (this.#at > this.#bytes.length) throw new Error('a name ends behind the header');
+    return length;
+  }
+
+  text(): string {
+    const length = this.#skipBytes();
     return this.#bytes.toString('utf8', this.#at - length, this.#at);
   }
 

@@ -10,6 +10,7 @@ import {
   dayColumn,
   decimalColumn,
   type Field,
+  int96Column,
   nanosecondColumn,
   textColumn,
   writeParquet,
@@ -246,4 +247,40 @@ test('days outside of the years 1 to 9999 are texts in ISO 8601, as those of Arr
     const declared = await answerOf(`${id}_3`, body);
     expect([id, declared.stored, declared.rejected]).toEqual([id, 2, 4]);
   }
+});
+
+test('nanoseconds of INT96 are kept, and refused beside years that have none', async () => {
+  const keys = ['a', 'a', 'b'];
+  const fine = [
+    [19_724, 11_045_123_456_789n],
+    [19_724, 11_045_123_456_790n],
+    [-1, 86_399_999_999_999n],
+  ] as const;
+  const whole = fine.map(([days, nanoseconds]) => [days, (nanoseconds / 1000n) * 1000n] as const);
+  const far = [[2_932_896, 0n], ...whole.slice(1)] as const;
+  const columns = [textColumn('k', keys), int96Column('t', fine), int96Column('w', far)];
+  const { stored } = await answerOf('INT96', writeParquet(columns), { key: 'k', date: 't' });
+  expect(stored).toBe(3);
+  expect(JSON.parse(await read(server, '/data/WS/INT96?limit=9&sort=asc'))).toEqual([
+    { k: 'b', t: '1969-12-31T23:59:59.999999999Z', w: '1969-12-31T23:59:59.999999Z' },
+    { k: 'a', t: '2024-01-02T03:04:05.123456789Z', w: '9999-12-31T00:00:00.000Z' },
+    { k: 'a', t: '2024-01-02T03:04:05.123456790Z', w: '2024-01-02T03:04:05.123456Z' },
+  ]);
+  const plain = writeParquet([textColumn('k', ['a', 'b', 'c']), int96Column('t', whole)]);
+  await loaded(server, 'INT96_WHOLE', plain, { key: 'k' });
+  const schema = server.tapedeck.services.lake.directory.dataset('WS', 'INT96_WHOLE')?.schema;
+  expect(schema?.properties).toMatchObject({ t: { format: 'date-time' } });
+  const mixed = [fine[0], far[0], fine[2]];
+  const refused = await load(
+    server,
+    'INT96_FAR',
+    writeParquet([textColumn('k', keys), int96Column('t', mixed)]),
+  );
+  expect([refused.status, await refused.text()]).toEqual([
+    400,
+    expect.stringContaining('column t has nanoseconds in row 1 and a time outside of the years'),
+  ]);
+  const nested = { name: 'o', children: [int96Column('t', fine)] };
+  const { notes } = await answerOf('INT96_IN', writeParquet([textColumn('k', keys), nested]));
+  expect(notes).toContain('times of type INT96 within o are read to the microsecond');
 });

@@ -1,5 +1,6 @@
 // Writes small Parquet files of types that DuckDB does not write: each value is required, uncompressed and
-// plain, in one page for each column.
+// plain, in one page for each column, whose header has a checksum and statistics.
+import { crc32 } from 'node:zlib';
 
 /** A column with values, or a group of columns. */
 export interface Field {
@@ -121,6 +122,7 @@ export function writeParquet(fields: readonly Field[]): Buffer {
           [1, { i32: 0 }],
           [2, { i32: page.length }],
           [3, { i32: page.length }],
+          [4, { i32: crc32(page) | 0 }],
           [
             5,
             {
@@ -129,6 +131,15 @@ export function writeParquet(fields: readonly Field[]): Buffer {
                 [2, { i32: 0 }],
                 [3, { i32: 3 }],
                 [4, { i32: 3 }],
+                [
+                  5,
+                  {
+                    struct: [
+                      [5, { text: 'greatest' }],
+                      [6, { text: 'least' }],
+                    ],
+                  },
+                ],
               ],
             },
           ],
