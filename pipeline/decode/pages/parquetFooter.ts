@@ -35,7 +35,6 @@ interface LogicalType {
 
 export interface Footer {
   readonly columns: readonly SchemaNode[];
-  /** Its first bytes. */
   readonly bytes: Buffer;
   /** Offset in the file. */
   readonly from: number;
@@ -54,8 +53,8 @@ const MAGIC = 'PAR1';
 /** Length of the footer, and `PAR1`. */
 const TAIL_BYTES = 8;
 const NODES_MAX = 100_000;
-/** Bytes of a footer that are read: its schema is at its beginning. */
-const SCHEMA_BYTES_MAX = 8 * 1024 ** 2;
+/** Bytes of a footer: that of 1,000 columns in 500 groups of rows has about 50 MB. */
+const FOOTER_BYTES_MAX = 64 * 1024 ** 2;
 const DEPTH_MAX = 64;
 
 const isNanoseconds = ({ logical }: SchemaNode): boolean => logical?.unit === NANOSECONDS;
@@ -72,7 +71,17 @@ export const isFineClock = (node: SchemaNode): boolean =>
 export const leavesOf = (node: SchemaNode): readonly SchemaNode[] =>
   node.children.length === 0 ? [node] : node.children.flatMap(leavesOf);
 
-/** Undefined for a file whose footer is encrypted or damaged: DuckDB refuses it. */
+const tooLarge = (length: number): Failure =>
+  new Failure(
+    'InvalidBody',
+    `the footer of the Parquet file has ${length} bytes, at most ${FOOTER_BYTES_MAX}: ` +
+      'write larger groups of rows',
+  );
+
+/**
+ * Undefined for a file whose footer is encrypted or damaged: DuckDB refuses it.
+ * @throws Failure InvalidBody for a footer that is too large
+ */
 export async function readFooter(path: string): Promise<Footer | undefined> {
   const file = await open(path);
   try {
@@ -82,10 +91,12 @@ export async function readFooter(path: string): Promise<Footer | undefined> {
     const length = tail.readUInt32LE();
     const from = size - TAIL_BYTES - length;
     if (tail.toString('latin1', 4) !== MAGIC || from < MAGIC.length) return undefined;
-    const bytes = Buffer.alloc(Math.min(length, SCHEMA_BYTES_MAX));
-    await file.read(bytes, 0, bytes.length, from);
+    if (length > FOOTER_BYTES_MAX) throw tooLarge(length);
+    const bytes = Buffer.alloc(length);
+    await file.read(bytes, 0, length, from);
     return { columns: readColumns(bytes), bytes, from };
-  } catch {
+  } catch (error) {
+    if (error instanceof Failure) throw error;
     return undefined;
   } finally {
     await file.close();

@@ -264,3 +264,18 @@ export const decimalColumn = (
     return Buffer.from(digits, 'hex');
   }),
 });
+
+/** Instants as Julian days with nanoseconds of the day, as Impala and Spark write them. */
+export const int96Column = (
+  name: string,
+  values: readonly (readonly [number, bigint])[],
+): Field => ({
+  name,
+  physical: 'INT96',
+  values: values.map(([days, nanoseconds]) => {
+    const bytes = Buffer.alloc(12);
+    bytes.writeBigInt64LE(nanoseconds);
+    bytes.writeInt32LE(days + 2_440_588, 8);
+    return bytes;
+  }),
+});
