@@ -53,7 +53,7 @@ const MAGIC = 'PAR1';
 /** Length of the footer, and `PAR1`. */
 const TAIL_BYTES = 8;
 const NODES_MAX = 100_000;
-/** Bytes of a footer: that of 1,000 columns in 500 groups of rows has about 50 MB. */
+/** Bytes of a footer, which has about 100 for each column of each group of rows. */
 const FOOTER_BYTES_MAX = 64 * 1024 ** 2;
 const DEPTH_MAX = 64;
 
