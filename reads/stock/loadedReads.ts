@@ -3,11 +3,10 @@
 import type { SeriesPlan } from '../../query/plan/seriesPlan.ts';
 import { readThroughCache, runSeries, runTakes } from '../../query/series/series.ts';
 import { canJoinTakes } from '../../query/series/multiKey.ts';
-import { type Body, bodyLength } from '../../store/duckdb/protocol.ts';
+import { type Body, bodyLength, fileTooLarge } from '../../store/duckdb/protocol.ts';
 import type { readDataset } from '../series/series.ts';
 import type { ReadRequest } from '../request/readRequest.ts';
 import type { ReadServices } from '../request/readServices.ts';
-import { fileTooLarge } from '../../store/duckdb/fileBody.ts';
 
 type Read = Awaited<ReturnType<typeof readDataset>>;
 

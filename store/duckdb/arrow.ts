@@ -13,8 +13,7 @@ import bindings from '@duckdb/node-bindings';
 import * as arrow from 'apache-arrow';
 import { Failure } from '../base/failure.ts';
 import { nextChunk } from './chunks.ts';
-import { fileTooLarge } from './fileBody.ts';
-import { type Body, BODY_BYTES_MAX } from './protocol.ts';
+import { type Body, BODY_BYTES_MAX, fileTooLarge } from './protocol.ts';
 import { checkTypes, tooLarge, uniqueNames } from './render.ts';
 
 /** Rows and bytes at which a batch ends: so large that its overhead is negligible. */

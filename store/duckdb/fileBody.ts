@@ -14,6 +14,7 @@ import {
   jsonFraming,
   type TextFormat,
   BODY_BYTES_MAX,
+  fileTooLarge,
 } from './protocol.ts';
 import { checkTypes, renderBody } from './render.ts';
 import { cellSql, memberSql } from './valueSql.ts';
@@ -116,9 +117,6 @@ async function writeBody(
     clearInterval(timer);
   }
 }
-
-export const fileTooLarge = (bytes: number): Failure =>
-  new Failure('TooLarge', `the answer is over ${bytes} bytes: request less of it`);
 
 async function fileSize(path: string): Promise<number> {
   try {

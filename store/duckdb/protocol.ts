@@ -1,5 +1,5 @@
 // The messages between the server and a DuckDB child. They are plain data, including failures.
-import type { FailureType } from '../base/failure.ts';
+import { Failure, type FailureType } from '../base/failure.ts';
 
 /** A value bound to a `$n` of the statement. */
 export type Bound = string | number | boolean | null;
@@ -107,6 +107,9 @@ export interface Body {
   /** Instead of bytes: their parts in order, which may be shared with other bodies. */
   readonly pieces?: readonly Uint8Array[];
 }
+
+export const fileTooLarge = (bytes: number): Failure =>
+  new Failure('TooLarge', `the answer is over ${bytes} bytes: request less of it`);
 
 /** The length of a body in bytes, wherever they are stored. */
 export const bodyLength = ({ bytes, file, pieces }: Body): number =>
