@@ -16,15 +16,14 @@ import type { Workbench } from '../bytes/workbench.ts';
 import type { Relation } from '../values/relation.ts';
 import { decode } from './child/decoders.ts';
 import {
-  type Footer,
+  footerBytes,
   isFineClock,
   isFineInstant,
   isInt96,
   leavesOf,
-  readFooter,
+  readSchema,
   type SchemaNode,
-  writeFineTimes,
-  writeInt96AsBytes,
+  type TimesTask,
 } from './pages/parquetFooter.ts';
 import { hasChecksums, UNREADABLE_PARQUET } from './pages/parquetPages.ts';
 import { type LeafKind, parseNested } from '../values/nestedValues.ts';
@@ -48,10 +47,9 @@ export async function parquetRelation(
   binary: Binary | undefined,
   bench: Workbench,
 ): Promise<Relation> {
-  const footer = await readFooter(path);
-  const schema = footer?.columns ?? [];
+  const schema = await schemaOf(path, bench);
   for (const node of schema) refuseWideDecimals(node, []);
-  const source = footer === undefined ? path : await exactTimes(path, footer, bench);
+  const source = await exactTimes(path, schema, bench);
   const described = await describe(source, bench);
   if (await hasChecksums(path)) await checkChunks(path, bench);
   const bytes = described.flatMap((row) =>
@@ -64,18 +62,35 @@ export async function parquetRelation(
   return { ...relation, notes: [note, ...(relation.notes ?? [])] };
 }
 
+/** Bytes of a footer that are parsed in a millisecond, without a separate process. */
+const SMALL_BYTES = 32 * 1024;
+
+async function schemaOf(path: string, bench: Workbench): Promise<readonly SchemaNode[]> {
+  if ((await footerBytes(path)) <= SMALL_BYTES) return readSchema(path);
+  const decoded = await decode({ kind: 'footer', from: path }, bench);
+  return decoded.kind === 'schema' ? decoded.schema : [];
+}
+
 /** The file, or a copy with times that DuckDB reads to the nanosecond. */
-async function exactTimes(path: string, footer: Footer, bench: Workbench): Promise<string> {
-  let [source, current] = [path, footer];
-  const isFine = footer.columns
-    .flatMap(leavesOf)
-    .some((leaf) => isFineInstant(leaf) || isFineClock(leaf));
-  if (isFine) {
-    source = join(bench.folder, newUuid());
-    await writeFineTimes(path, source, footer);
-    current = (await readFooter(source)) ?? footer;
-  }
-  return current.columns.some(isInt96) ? exactInt96(source, current, bench) : source;
+async function exactTimes(
+  path: string,
+  schema: readonly SchemaNode[],
+  bench: Workbench,
+): Promise<string> {
+  const leaves = schema.flatMap(leavesOf);
+  const isFine = leaves.some((leaf) => isFineInstant(leaf) || isFineClock(leaf));
+  const source = isFine ? await copyTimes(path, 'nanoseconds', bench) : path;
+  return schema.some(isInt96) ? exactInt96(source, schema, bench) : source;
+}
+
+async function copyTimes(
+  from: string,
+  times: TimesTask['times'],
+  bench: Workbench,
+): Promise<string> {
+  const to = join(bench.folder, newUuid());
+  await decode({ kind: 'times', times, from, to }, bench);
+  return to;
 }
 
 /** Days since 1970 of instants in nanoseconds, in 64 bits. */
@@ -89,12 +104,15 @@ const DAY_MICROSECONDS = 86_400_000_000;
  * microsecond.
  * @throws Failure InvalidBody for nanoseconds beside times that no type with nanoseconds holds
  */
-async function exactInt96(path: string, footer: Footer, bench: Workbench): Promise<string> {
-  const raw = join(bench.folder, newUuid());
-  await writeInt96AsBytes(path, raw, footer);
+async function exactInt96(
+  path: string,
+  schema: readonly SchemaNode[],
+  bench: Workbench,
+): Promise<string> {
+  const raw = await copyTimes(path, 'int96', bench);
   const described = await describe(raw, bench);
   const names = described.flatMap((row, at) => {
-    const node = footer.columns[at];
+    const node = schema[at];
     return node !== undefined && isInt96(node) ? [String(row['column_name'])] : [];
   });
   const terms = names.flatMap((name, at) => {

@@ -11,6 +11,13 @@ import { endWithParent, sendToParent } from '../../../store/base/parentProcess.t
 import { type Packing, unpack } from '../../bytes/unpack.ts';
 import type { ArrowColumn, ArrowTask } from '../arrow/arrowLines.ts';
 import { type JsonAnswer, type JsonTask, writeJsonLines } from '../json/jsonLines.ts';
+import {
+  type FooterTask,
+  readSchema,
+  type SchemaNode,
+  type TimesTask,
+  writeTimes,
+} from '../pages/parquetFooter.ts';
 import { checkPages, type PagesTask } from '../pages/parquetPages.ts';
 import { NoDataFailure, UNDECODABLE } from '../../bytes/noData.ts';
 
@@ -21,13 +28,15 @@ interface UnpackTask {
   readonly to: string;
 }
 
-export type DecodeTask = ArrowTask | JsonTask | PagesTask | UnpackTask;
+export type DecodeTask = ArrowTask | FooterTask | JsonTask | PagesTask | TimesTask | UnpackTask;
 
 export type DecodeAnswer =
   | { readonly kind: 'columns'; readonly columns: readonly ArrowColumn[] }
   | { readonly kind: 'json'; readonly answer: JsonAnswer }
+  | { readonly kind: 'schema'; readonly schema: readonly SchemaNode[] }
   | { readonly kind: 'unpacked' }
   | { readonly kind: 'checked' }
+  | { readonly kind: 'copied' }
   /** The body is not data. */
   | { readonly kind: 'none'; readonly what: string }
   | { readonly kind: 'failed'; readonly type: FailureType; readonly reason: string };
@@ -40,6 +49,11 @@ async function decode(task: DecodeTask): Promise<DecodeAnswer> {
   if (task.kind === 'pages') {
     await checkPages(task);
     return { kind: 'checked' };
+  }
+  if (task.kind === 'footer') return { kind: 'schema', schema: await readSchema(task.from) };
+  if (task.kind === 'times') {
+    await writeTimes(task);
+    return { kind: 'copied' };
   }
   if (task.kind === 'json') return { kind: 'json', answer: await writeJsonLines(task) };
   // Imported on demand: it takes 0.1 s.

@@ -34,7 +34,7 @@ const waiting: (() => void)[] = [];
 
 type Decoded = Extract<
   DecodeAnswer,
-  { readonly kind: 'checked' | 'columns' | 'json' | 'unpacked' }
+  { readonly kind: 'checked' | 'columns' | 'copied' | 'json' | 'schema' | 'unpacked' }
 >;
 
 /**

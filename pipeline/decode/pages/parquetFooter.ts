@@ -33,7 +33,20 @@ interface LogicalType {
   readonly flagAt: number;
 }
 
-export interface Footer {
+export interface FooterTask {
+  readonly kind: 'footer';
+  readonly from: string;
+}
+
+/** Writes a copy whose times DuckDB reads exactly: those in nanoseconds, or those of 96 bits as 12 bytes. */
+export interface TimesTask {
+  readonly kind: 'times';
+  readonly times: 'nanoseconds' | 'int96';
+  readonly from: string;
+  readonly to: string;
+}
+
+interface Footer {
   readonly columns: readonly SchemaNode[];
   readonly bytes: Buffer;
   /** Offset in the file. */
@@ -42,10 +55,8 @@ export interface Footer {
 
 const LOGICAL = { decimal: 5, time: 7, timestamp: 8 } as const;
 const CONVERTED_DECIMAL = 5;
-const UNUSUAL = new Failure(
-  'InvalidBody',
-  'the schema of the Parquet file has an unusual encoding',
-);
+const unusual = (): Failure =>
+  new Failure('InvalidBody', 'the schema of the Parquet file has an unusual encoding');
 const NANOSECONDS = 3;
 const TRUE = 1;
 const FALSE = 2;
@@ -78,25 +89,45 @@ const tooLarge = (length: number): Failure =>
       'write larger groups of rows',
   );
 
-/**
- * Undefined for a file whose footer is encrypted or damaged: DuckDB refuses it.
- * @throws Failure InvalidBody for a footer that is too large
- */
-export async function readFooter(path: string): Promise<Footer | undefined> {
+/** Bytes of the footer; 0 for a file that has none in plain text. @throws Failure InvalidBody for too many */
+export async function footerBytes(path: string): Promise<number> {
   const file = await open(path);
   try {
     const { size } = await file.stat();
     const tail = Buffer.alloc(TAIL_BYTES);
-    await file.read(tail, 0, TAIL_BYTES, size - TAIL_BYTES);
+    const { bytesRead } = await file.read(tail, 0, TAIL_BYTES, Math.max(0, size - TAIL_BYTES));
     const length = tail.readUInt32LE();
-    const from = size - TAIL_BYTES - length;
-    if (tail.toString('latin1', 4) !== MAGIC || from < MAGIC.length) return undefined;
+    const isWhole = length <= size - TAIL_BYTES - MAGIC.length;
+    if (bytesRead < TAIL_BYTES || tail.toString('latin1', 4) !== MAGIC || !isWhole) return 0;
     if (length > FOOTER_BYTES_MAX) throw tooLarge(length);
+    return length;
+  } finally {
+    await file.close();
+  }
+}
+
+/** The columns of a file; none if its footer is encrypted or damaged: DuckDB refuses it. */
+export const readSchema = async (path: string): Promise<readonly SchemaNode[]> =>
+  (await readFooter(path))?.columns ?? [];
+
+export async function writeTimes({ from, times, to }: TimesTask): Promise<void> {
+  const footer = await readFooter(from);
+  if (footer === undefined) throw unusual();
+  await (times === 'int96' ? writeInt96AsBytes : writeFineTimes)(from, to, footer);
+}
+
+/** Undefined for a footer that is encrypted or damaged. */
+async function readFooter(path: string): Promise<Footer | undefined> {
+  const length = await footerBytes(path);
+  if (length === 0) return undefined;
+  const file = await open(path);
+  try {
+    const { size } = await file.stat();
+    const from = size - TAIL_BYTES - length;
     const bytes = Buffer.alloc(length);
     await file.read(bytes, 0, length, from);
     return { columns: readColumns(bytes), bytes, from };
-  } catch (error) {
-    if (error instanceof Failure) throw error;
+  } catch {
     return undefined;
   } finally {
     await file.close();
@@ -104,7 +135,7 @@ export async function readFooter(path: string): Promise<Footer | undefined> {
 }
 
 /** A copy of the file whose times in nanoseconds are timestamps without a zone. */
-export async function writeFineTimes(path: string, to: string, footer: Footer): Promise<void> {
+async function writeFineTimes(path: string, to: string, footer: Footer): Promise<void> {
   const bytes = Buffer.from(footer.bytes);
   const set = (at: number, high: number, low: number): void => {
     bytes[at] = high * 16 + low;
@@ -113,7 +144,7 @@ export async function writeFineTimes(path: string, to: string, footer: Footer): 
     const { logical } = node;
     if (logical === undefined || (!isFineInstant(node) && !isFineClock(node))) continue;
     const isClock = logical.kind === LOGICAL.time;
-    if (isClock && bytes[logical.at] !== LOGICAL.time * 16 + TYPE.struct) throw UNUSUAL;
+    if (isClock && bytes[logical.at] !== LOGICAL.time * 16 + TYPE.struct) throw unusual();
     if (isClock) set(logical.at, LOGICAL.timestamp, TYPE.struct);
     if (logical.isUtc) set(logical.flagAt, (bytes[logical.flagAt] ?? 0) >> 4, FALSE);
   }
@@ -147,7 +178,7 @@ export const isInt96 = (node: SchemaNode): boolean =>
   node.children.length === 0 && node.physical === INT96;
 
 /** A copy of the file whose columns of 96-bit instants, apart from those within others, are 12 bytes. */
-export async function writeInt96AsBytes(path: string, to: string, footer: Footer): Promise<void> {
+async function writeInt96AsBytes(path: string, to: string, footer: Footer): Promise<void> {
   const pieces: Buffer[] = [];
   let done = 0;
   const replace = ({ from, to: end }: Range, bytes: Buffer): void => {
@@ -158,7 +189,7 @@ export async function writeInt96AsBytes(path: string, to: string, footer: Footer
     leavesOf(column).map((leaf) => leaf === column && isInt96(leaf)),
   );
   for (const { lengthAt, physicalAt } of footer.columns.filter(isInt96)) {
-    if (physicalAt === undefined) throw UNUSUAL;
+    if (physicalAt === undefined) throw unusual();
     replace(physicalAt, FIXED_TYPE);
     if (lengthAt !== undefined) replace(lengthAt, LENGTH_OF_12);
     else {
