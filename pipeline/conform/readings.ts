@@ -34,15 +34,19 @@ export async function listReadings(
     nullable: true,
   }));
   const bare: Relation = { ...relation, nulls: [] };
+  const uncut = withoutCuts(relation);
   const members = targets.map((target, at) => {
     const type = toColumnType(properties[target.name] ?? { type: 'string' });
     const read = buildValue(relation, { ...target, type }, false);
-    const exact = buildValue(withoutCuts(relation), { ...target, type }, false);
+    const exact = buildValue(uncut, { ...target, type }, false);
+    // Only a column with cuts uses it; DuckDB leaves the others out.
     return `CAST(${read} AS VARCHAR) AS read${at}, ${exact} IS NOT NULL AS exact${at}`;
   });
   const rows = `SELECT *, row_number() OVER () AS ${RECORD_NUMBER}, ${members.join(', ')}
     FROM ${fromClause(bare, targets, false)}`;
-  const terms = names.flatMap((name, at) => readingTerms(name, at, relation));
+  const terms = names.flatMap((name, at) =>
+    readingTests(name, at, relation).flatMap(([kind, test]) => readingTerms(name, at, kind, test)),
+  );
   const statements = [`SELECT ${terms.join(', ')} FROM (${rows})`];
   const [counts, unread = []] = await runStatements(
     bench,
@@ -75,46 +79,48 @@ function isReadDifferently(
   );
 }
 
-function readingTerms(name: string, at: number, relation: Relation): readonly string[] {
+/** A text that is read as something else: cut to microseconds, without NaN, as null, or as a number. */
+type Kind = 'cut' | 'lacking' | 'mark' | 'written' | 'other';
+
+/** SQL tests of the kinds of reading that a column may have. */
+function readingTests(
+  name: string,
+  at: number,
+  relation: Relation,
+): readonly (readonly [Kind, string])[] {
   const cell = identifier(name);
   const column = relation.columns.find((one) => one.name === name);
-  const cut =
-    column?.cutsNanoseconds === true ? `read${at} IS NOT NULL AND NOT exact${at}` : 'false';
-  const cuts = [
-    `count(*) FILTER (WHERE ${cut}) AS cuts${at}`,
-    `min(${RECORD_NUMBER}) FILTER (WHERE ${cut}) AS cutLine${at}`,
-    `arg_min(${quotedValue(name)}, ${RECORD_NUMBER}) FILTER (WHERE ${cut}) AS cut${at}`,
-  ];
-  const nested = column?.nested;
-  const lacks =
-    nested !== undefined && hasDoubles(nested) ? lacksNumberTest(cell, nested) : undefined;
-  if (lacks !== undefined) {
-    return [
-      `count(*) FILTER (WHERE ${lacks}) AS lacks${at}`,
-      `min(${RECORD_NUMBER}) FILTER (WHERE ${lacks}) AS lacking${at}`,
-    ];
-  }
+  const { cutsNanoseconds, inferred, nested } = column ?? {};
+  if (nested !== undefined && hasDoubles(nested))
+    return [['lacking', lacksNumberTest(cell, nested)]];
+  const isRead = `read${at} IS NOT NULL AND`;
+  const cuts = cutsNanoseconds === true ? ([['cut', `${isRead} NOT exact${at}`]] as const) : [];
   if (relation.kind === 'parquet') return cuts;
   const isPresent = `${hasValueTest(relation, name)} AND ${missingTest(cell, relation.nulls)}`;
-  const mark = `${isPresent} AND read${at} IS NULL`;
-  const number = column?.inferred.number;
-  const isRead = `read${at} IS NOT NULL AND`;
+  const mark = ['mark', `${isPresent} AND read${at} IS NULL`] as const;
+  const number = inferred?.number;
+  if (number === undefined) return [...cuts, mark];
   const text = `trim(${cell})`;
-  const written = number === undefined ? 'false' : `${isRead} NOT ${isPlainNumber(text)}`;
-  const other = number === undefined ? 'false' : `${isRead} ${isOtherNumber(text, number.style)}`;
   return [
     ...cuts,
-    `count(*) FILTER (WHERE ${mark}) AS marks${at}`,
-    `min(${RECORD_NUMBER}) FILTER (WHERE ${mark}) AS marked${at}`,
-    `arg_min(${quotedValue(name)}, ${RECORD_NUMBER}) FILTER (WHERE ${mark}) AS mark${at}`,
-    `count(*) FILTER (WHERE ${written}) AS writings${at}`,
-    `min(${RECORD_NUMBER}) FILTER (WHERE ${written}) AS wrote${at}`,
-    `arg_min(${quotedValue(name)}, ${RECORD_NUMBER}) FILTER (WHERE ${written}) AS written${at}`,
-    `arg_min(read${at}, ${RECORD_NUMBER}) FILTER (WHERE ${written}) AS number${at}`,
-    `count(*) FILTER (WHERE ${other}) AS others${at}`,
-    `min(${RECORD_NUMBER}) FILTER (WHERE ${other}) AS otherLine${at}`,
-    `arg_min(${quotedValue(name)}, ${RECORD_NUMBER}) FILTER (WHERE ${other}) AS other${at}`,
-    `arg_min(read${at}, ${RECORD_NUMBER}) FILTER (WHERE ${other}) AS otherNumber${at}`,
+    mark,
+    ['written', `${isRead} NOT ${isPlainNumber(text)}`],
+    ['other', `${isRead} ${isOtherNumber(text, number.style)}`],
+  ];
+}
+
+/** Terms of a kind: how many texts there are, and the line, the text and the value of the first. */
+function readingTerms(name: string, at: number, kind: Kind, test: string): readonly string[] {
+  const first = (value: string): string =>
+    `arg_min(${value}, ${RECORD_NUMBER}) FILTER (WHERE ${test})`;
+  return [
+    `count(*) FILTER (WHERE ${test}) AS ${kind}Count${at}`,
+    `min(${RECORD_NUMBER}) FILTER (WHERE ${test}) AS ${kind}Line${at}`,
+    // To spell lists and objects takes longer than to test them.
+    ...(kind === 'lacking' ? [] : [`${first(quotedValue(name))} AS ${kind}Text${at}`]),
+    ...(kind === 'written' || kind === 'other'
+      ? [`${first(`read${at}`)} AS ${kind}Value${at}`]
+      : []),
   ];
 }
 
@@ -124,35 +130,36 @@ function describeReadings(
   at: number,
   lineAt: (n: unknown) => number,
 ): readonly string[] {
-  const notes: string[] = [];
-  const cuts = Number(row[`cuts${at}`] ?? 0);
-  if (cuts > 0) {
-    const first = `${String(row[`cut${at}`])} in line ${lineAt(row[`cutLine${at}`])}`;
-    const times = cuts === 1 ? '1 time is' : `${cuts} times are`;
-    notes.push(`${name}: ${times} cut to microseconds, the first is ${first}`);
-  }
-  const lacks = Number(row[`lacks${at}`] ?? 0);
-  if (lacks > 0) notes.push(describeNoNumbers(name, lacks, lineAt(row[`lacking${at}`])));
-  const marks = Number(row[`marks${at}`] ?? 0);
-  if (marks > 0) {
-    const first = `${String(row[`mark${at}`])} in line ${lineAt(row[`marked${at}`])}`;
-    const other = 'the parameter nulls names other texts';
-    notes.push(`${name}: ${counted(marks)} read as null, the first is ${first}; ${other}`);
-  }
-  const writings = Number(row[`writings${at}`] ?? 0);
-  if (writings > 0) {
-    const first = `${String(row[`written${at}`])} in line ${lineAt(row[`wrote${at}`])}`;
-    const number = spellNumber(row[`number${at}`]);
-    notes.push(`${name}: ${counted(writings)} read as a number, the first is ${first}: ${number}`);
-  }
-  const others = Number(row[`others${at}`] ?? 0);
-  if (others > 0) {
-    const first = `${String(row[`other${at}`])} in line ${lineAt(row[`otherLine${at}`])}`;
-    const how = 'read with points between thousands';
-    const number = spellNumber(row[`otherNumber${at}`]);
-    notes.push(`${name}: ${counted(others)} ${how}, the first is ${first}: ${number}`);
-  }
-  return notes;
+  const countOf = (kind: Kind): number => Number(row[`${kind}Count${at}`] ?? 0);
+  const lineOf = (kind: Kind): number => lineAt(row[`${kind}Line${at}`]);
+  const describe = (
+    kind: Kind,
+    line: (count: number, first: string, value: string) => string,
+  ): readonly string[] => {
+    const count = countOf(kind);
+    if (count === 0) return [];
+    const first = `${String(row[`${kind}Text${at}`])} in line ${lineOf(kind)}`;
+    return [`${name}: ${line(count, first, spellNumber(row[`${kind}Value${at}`]))}`];
+  };
+  return [
+    ...describe('cut', (count, first) => {
+      const times = count === 1 ? '1 time is' : `${count} times are`;
+      return `${times} cut to microseconds, the first is ${first}`;
+    }),
+    ...(countOf('lacking') === 0
+      ? []
+      : [describeNoNumbers(name, countOf('lacking'), lineOf('lacking'))]),
+    ...describe('mark', (count, first) => {
+      const other = 'the parameter nulls names other texts';
+      return `${counted(count)} read as null, the first is ${first}; ${other}`;
+    }),
+    ...describe('written', (count, first, number) =>
+      `${counted(count)} read as a number, the first is ${first}: ${number}`),
+    ...describe('other', (count, first, number) => {
+      const how = 'read with points between thousands';
+      return `${counted(count)} ${how}, the first is ${first}: ${number}`;
+    }),
+  ];
 }
 
 const spellNumber = (value: unknown): string => String(value).replace(/\.0$/, '');
