@@ -164,7 +164,7 @@ async function dryRunAnswer(
   const { disk, ingestion, lake } = services;
   try {
     const existing = lake.directory.dataset(order.workspace, order.dataset);
-    const { loaded } = await recogniseFile(order, '', existing, services);
+    const loaded = existing && (await recogniseFile(order, '', existing, services)).loaded;
     // The load stores nothing again of a file that it recognises.
     const load = loaded === undefined ? order : { ...order, skipsIdentical: 'of-all' as const };
     const run = await dryRun(load, { ...ingestion, signal: call.departure() });

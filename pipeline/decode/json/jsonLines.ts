@@ -65,7 +65,7 @@ export async function writeJsonLines(task: JsonTask): Promise<JsonAnswer> {
   if (size > most) {
     throw new Failure('InvalidBody', `${oneDocument(size)}, over ${most}`);
   }
-  const text = new JsonText(readFileSync(task.from));
+  const text = new JsonText(readFileSync(task.from), 1, task.as !== 'document');
   try {
     return task.as === 'document' ? writeDocument(text, task) : writeValues(text, task);
   } catch (error) {
@@ -220,7 +220,7 @@ function writeDocument(text: JsonText, task: JsonTask): JsonAnswer {
   const read = ({ end, start }: Slice): string => text.bytes.toString('utf8', start, end);
   const shape = findShape(root, read);
   if (shape.kind === 'record') {
-    return text.respellings.length === 0 ? shape : convertValues(text.bytes, task, []);
+    return text.respelled === 0 ? shape : convertValues(text.bytes, task, []);
   }
   if (shape.kind === 'lists') {
     const type = root.members.find(({ name }) => name === 'type')?.value;

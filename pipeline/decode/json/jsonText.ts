@@ -64,8 +64,11 @@ export class JsonText {
   readonly line: number;
   /** The next byte. */
   at: number;
-  /** Values to write differently, until they are written. */
+  /** Values to write differently, until they are written; none in an outline. */
   readonly respellings: Respelling[] = [];
+  /** Number of such values so far. */
+  respelled = 0;
+  readonly #keepsRespellings: boolean;
   /** NaN and infinities so far: they are not JSON, but programs write them for missing numbers. */
   nonNumbers = 0;
   /** The first of them. */
@@ -75,9 +78,11 @@ export class JsonText {
   /** The names of the last object at each depth, which are distinct. */
   readonly #distinct: (readonly Slice[])[] = [];
 
-  constructor(bytes: Buffer, line = 1) {
+  /** @param keepsRespellings false for an outline: a document may have millions of them */
+  constructor(bytes: Buffer, line = 1, keepsRespellings = true) {
     this.bytes = bytes;
     this.line = line;
+    this.#keepsRespellings = keepsRespellings;
     this.at = bytes.length >= 3 && bytes.readUIntBE(0, 3) === 0xefbbbf ? 3 : 0;
   }
 
@@ -285,7 +290,12 @@ export class JsonText {
     this.values += 1;
     // DuckDB keeps the digits of integers.
     if (isInteger || fitsDouble(bytes.toString('latin1', start, at))) return;
-    this.respellings.push({ start, end: at, as: 'text', depth });
+    this.#respell({ start, end: at, as: 'text', depth });
+  }
+
+  #respell(value: Respelling): void {
+    this.respelled += 1;
+    if (this.#keepsRespellings) this.respellings.push(value);
   }
 
   #scanWord(depth: number): void {
@@ -300,7 +310,7 @@ export class JsonText {
     if (NON_NUMBER.test(word)) {
       this.at = at + word.length;
       const slice = { start: at, end: this.at };
-      this.respellings.push({ ...slice, as: 'null', depth });
+      this.#respell({ ...slice, as: 'null', depth });
       this.firstNonNumber ??= slice;
       this.nonNumbers += 1;
       return;
