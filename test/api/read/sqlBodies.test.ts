@@ -136,3 +136,15 @@ function recordsOf(text: string, format: string): readonly unknown[] {
 /** `10.0` and `10` are one number; digits above 2^53 stay text. */
 const numberOr = (cell: string): string | number =>
   /^-?\d{1,15}(\.\d+)?$/.test(cell) ? Number(cell) : cell;
+
+test('a syntax error beside letters of several bytes is refused as any other', async () => {
+  const url = `${server.base}/v1/sql-query/WS?token=${server.publishable}`;
+  for (const length of [1, 60, 5_000, 49_990]) {
+    for (const letter of ['é', '漢', 'e']) {
+      const answer = await fetch(url, { method: 'POST', body: letter.repeat(length) });
+      const text = await answer.text();
+      assert.deepEqual([letter, length, answer.status], [letter, length, 400], text.slice(0, 200));
+      assert.match(text, /line 1, column \d+: syntax error/);
+    }
+  }
+});
