@@ -10,7 +10,7 @@ export type Fields = Readonly<Record<string, unknown>>;
 /** @throws Failure InvalidParameter with DuckDB's sentence and the place in the user's text. */
 export function readStatement(json: string, spelled: Spelled): Fields {
   // DuckDB writes nothing where its message, which has a part of the text, would end within a character.
-  if (json === '') refuseAt(spelled.source, toUserPlace(spelled, undefined), 'syntax error');
+  if (json === '') refuseAt(spelled.source, undefined, 'syntax error');
   const tree = parseTree(json);
   if (tree['error'] === true) refuseText(tree, spelled);
   const statements = listOf(tree['statements']);

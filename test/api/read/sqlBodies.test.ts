@@ -144,7 +144,8 @@ test('a syntax error beside letters of several bytes is refused as any other', a
       const answer = await fetch(url, { method: 'POST', body: letter.repeat(length) });
       const text = await answer.text();
       assert.deepEqual([letter, length, answer.status], [letter, length, 400], text.slice(0, 200));
-      assert.match(text, /line 1, column \d+: syntax error/);
+      // Without a place where DuckDB gives none.
+      assert.match(text, /sqlQuery\\"(?: line 1, column 1)?: syntax error/);
     }
   }
 });
