@@ -82,6 +82,9 @@ test('splits in words and ratios are two numbers of shares', async () => {
   const eodhd = await core.write('ED.csv', 'Date,"Stock Splits"', '2020-08-31,4.000000/1.000000');
   await core.loaded(eodhd, ...as);
   assert.deepEqual(await rowsOf(path('ED'), ...names), [['2020-08-31', 1, 4]]);
+  const short = await core.write('SH.csv', 'symbol,date,split', 'SH,2020-08-31,4:1');
+  await core.loaded(short, ...as);
+  assert.deepEqual(await rowsOf(path('SH'), ...names), [['2020-08-31', 1, 4]]);
   const rounded = await core.write('YF.csv', 'Date,Stock Splits', '2024-06-10,0.0333333');
   const noted = await core.loaded(rounded, ...as);
   assert.match(noted.stdout + noted.stderr, /rounded splits are read as 0\.0333333 as 1 for 30/);
